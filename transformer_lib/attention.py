@@ -1,0 +1,244 @@
+r"""Scaled dot-product attention, for one word and for the whole sentence (lecture, sections 2 and 3).
+
+Every word $x_i$ gives a query $q_i = W^Q x_i$, a key $k_i = W^K x_i$ and a value $v_i = W^V x_i$.
+One word reads from all of them:
+
+$$\alpha_{ij} = \operatorname{softmax}_j\left(\frac{q_i^\top k_j}{\sqrt{d_k}}\right), \qquad
+  o_i = \sum_j \alpha_{ij} v_j.$$
+
+The whole sentence at once, with one word per row of $Q$, $K$ and $V$:
+
+$$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V.$$
+
+Source: Vaswani et al. 2017, "Attention Is All You Need", arXiv 1706.03762, Eq. 1.
+
+Letters: B batch, H heads, T queries, S keys, D model width, K width of queries and keys ($d_k$),
+Dv width of values. Masks are boolean, True = may attend (`masks.py` makes them).
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+
+def attend_one(
+    q: Float[Tensor, " K"],
+    keys: Float[Tensor, "S K"],
+    values: Float[Tensor, "S Dv"],
+    scale: float | None = None,
+) -> Float[Tensor, " Dv"]:
+    r"""What one word reads: $o_i = \sum_j \alpha_{ij} v_j$, written as the sum over keys that it is.
+
+    Keys and values hold one row per word of the sentence. Scale and errors as `attention_weights`.
+
+    >>> import torch
+    >>> attend_one(torch.zeros(2), torch.eye(2), torch.tensor([[1.0], [3.0]]))
+    tensor([2.])
+
+    Source: Vaswani et al. 2017, Eq. 1, for one row of Q.
+    """
+    _check_inputs(q=q[None] if isinstance(q, Tensor) else q, k=keys, v=values)
+    scale = _scale(q, scale)
+    scores = torch.stack([q @ k_j * scale for k_j in keys])
+    weights = torch.softmax(scores, dim=0)
+    return torch.stack([a_ij * v_j for a_ij, v_j in zip(weights, values, strict=True)]).sum(0)
+
+
+def attention_weights(
+    q: Float[Tensor, "*batch T K"],
+    k: Float[Tensor, "*batch S K"],
+    mask: Bool[Tensor, "*mask"] | None = None,
+    scale: float | None = None,
+) -> Float[Tensor, "*batch T S"]:
+    r"""How much each query reads from each key: $\operatorname{softmax}(QK^\top/\sqrt{d_k})$, row by row.
+
+    Each row is non-negative and sums to 1; a row whose mask allows nothing is exactly 0.
+    The softmax of half-precision inputs is computed in float32.
+
+    Args:
+        q: queries, of rank 2 (T, K), 3 (B, T, K) or 4 (B, H, T, K).
+        k: keys, of the same rank.
+        mask: True = may attend. Broadcastable to (B, H, T, S), or of the rank of the scores.
+        scale: factor on the scores; None means $1/\sqrt{d_k}$, 1.0 leaves them as they are.
+
+    Raises:
+        TypeError: an input is not a floating-point tensor, or the mask is not boolean.
+        ValueError: shapes, dtypes or devices do not fit, or there is no key or query.
+
+    >>> import torch
+    >>> q, k = torch.zeros(1, 2), torch.randn(4, 2)
+    >>> attention_weights(q, k)  # a query of zeros matches every key equally
+    tensor([[0.2500, 0.2500, 0.2500, 0.2500]])
+
+    Source: Vaswani et al. 2017, Eq. 1, section 3.2.1.
+    """
+    _check_inputs(q=q, k=k)
+    scores = q @ k.transpose(-2, -1) * _scale(q, scale)  # (..., T, S)
+    if mask is None:
+        return _softmax(scores)
+    mask = _fit_mask(mask, scores.shape, scores.device)
+    # The lecture's −∞: the lowest finite number has the same softmax, and no NaN in an empty row.
+    scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    return _softmax(scores).masked_fill(~mask, 0.0)
+
+
+def attention(
+    q: Float[Tensor, "*batch T K"],
+    k: Float[Tensor, "*batch S K"],
+    v: Float[Tensor, "*batch S Dv"],
+    mask: Bool[Tensor, "*mask"] | None = None,
+    scale: float | None = None,
+) -> Float[Tensor, "*batch T Dv"]:
+    r"""Scaled dot-product attention, $\operatorname{softmax}(QK^\top/\sqrt{d_k})\,V$, as the lecture has it.
+
+    Each output is a weighted average of the values. Arguments and errors as `attention_weights`;
+    v has one value of width Dv for each key.
+
+    >>> import torch
+    >>> v = torch.tensor([[1.0, 0.0], [3.0, 2.0]])
+    >>> attention(torch.zeros(1, 5), torch.randn(2, 5), v)  # equal weights: the mean of the values
+    tensor([[2., 1.]])
+
+    Source: Vaswani et al. 2017, Eq. 1.
+    """
+    _check_inputs(q=q, k=k, v=v)
+    return attention_weights(q, k, mask, scale) @ v
+
+
+def attend_fused(
+    q: Float[Tensor, "*batch T K"],
+    k: Float[Tensor, "*batch S K"],
+    v: Float[Tensor, "*batch S Dv"],
+    mask: Bool[Tensor, "*mask"] | None = None,
+    scale: float | None = None,
+) -> Float[Tensor, "*batch T Dv"]:
+    """The same numbers as `attention`, by torch's fused kernel, which never stores the (T, S) weights.
+
+    Arguments and errors as `attention`.
+
+    >>> import torch
+    >>> q, k, v = torch.randn(3, 5, 7).unbind()
+    >>> torch.allclose(attend_fused(q, k, v), attention(q, k, v), atol=1e-6)
+    True
+
+    Source: Dao et al. 2022, "FlashAttention", arXiv 2205.14135; chapter 10 builds it by hand.
+    """
+    _check_inputs(q=q, k=k, v=v)
+    if mask is not None:
+        mask = _fit_mask(mask, (*q.shape[:-1], k.shape[-2]), q.device)
+    out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=_scale(q, scale))
+    if mask is None:
+        return out
+    return out.masked_fill(~mask.any(-1, keepdim=True), 0.0)  # kernels differ on rows with nothing to read
+
+
+class SelfAttention(nn.Module):
+    r"""Self-attention with one head: every word of a sentence reads from every word of the same sentence.
+
+    $Q = XW^{Q\top}$, $K = XW^{K\top}$, $V = XW^{V\top}$, then `attention(Q, K, V)`. The lecture's
+    $W^Q$ is `query.weight`, $W^K$ is `key.weight`, $W^V$ is `value.weight`, each of shape (d_head, d_model).
+
+    Args:
+        d_model: width of the word vectors (D).
+        d_head: width of queries, keys and values (K); None means d_model.
+        bias: whether the three maps add a bias, as published models often do; the lecture's do not.
+        scale: as in `attention_weights`.
+
+    Raises:
+        ValueError: a width below 1.
+
+    >>> import torch
+    >>> SelfAttention(d_model=6, d_head=4)(torch.randn(2, 5, 6)).shape
+    torch.Size([2, 5, 4])
+
+    Source: Vaswani et al. 2017, section 3.2.3 (encoder self-attention).
+    """
+
+    def __init__(
+        self, d_model: int, d_head: int | None = None, *, bias: bool = False, scale: float | None = None
+    ):
+        super().__init__()
+        d_head = d_model if d_head is None else d_head
+        if d_model < 1 or d_head < 1:
+            raise ValueError(f"d_model and d_head must be at least 1; got {d_model} and {d_head}")
+        self.scale = scale
+        self.query = nn.Linear(d_model, d_head, bias=bias)
+        self.key = nn.Linear(d_model, d_head, bias=bias)
+        self.value = nn.Linear(d_model, d_head, bias=bias)
+
+    def forward(
+        self, x: Float[Tensor, "*batch T D"], mask: Bool[Tensor, "*mask"] | None = None
+    ) -> Float[Tensor, "*batch T K"]:
+        """What every word reads. x holds one word per row; mask as in `attention_weights`."""
+        self._check_width(x)
+        return attend_fused(self.query(x), self.key(x), self.value(x), mask, self.scale)
+
+    def weights(
+        self, x: Float[Tensor, "*batch T D"], mask: Bool[Tensor, "*mask"] | None = None
+    ) -> Float[Tensor, "*batch T T"]:
+        """How much every word (row) reads from every word (column) when `forward` is called on x."""
+        self._check_width(x)
+        return attention_weights(self.query(x), self.key(x), mask, self.scale)
+
+    def _check_width(self, x: Tensor) -> None:
+        if x.shape[-1] != self.query.in_features:
+            raise ValueError(
+                f"x holds vectors of width {x.shape[-1]}, but d_model is {self.query.in_features}"
+            )
+
+
+def _scale(q: Tensor, scale: float | None) -> float:
+    return 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+
+
+def _softmax(scores: Tensor) -> Tensor:
+    """Softmax over the keys; half precision is computed in float32 and returned in its own dtype."""
+    wide = torch.promote_types(scores.dtype, torch.float32)
+    return torch.softmax(scores, dim=-1, dtype=wide).to(scores.dtype)
+
+
+def _check_inputs(**named: Tensor) -> None:
+    """Raise unless q, k and, if given, v are floating-point tensors whose shapes, dtypes and devices fit."""
+    for name, x in named.items():
+        if not isinstance(x, Tensor) or not x.is_floating_point():
+            kind = x.dtype if isinstance(x, Tensor) else type(x).__name__
+            raise TypeError(f"{name} must be a tensor of floating-point numbers; got {kind}")
+    q, k, v = named["q"], named["k"], named.get("v", named["k"])
+    came = ", ".join(f"{name} {tuple(x.shape)} {x.dtype} on {x.device}" for name, x in named.items())
+    if len({(x.dtype, x.device) for x in named.values()}) > 1:
+        raise ValueError(f"{', '.join(named)} must share one dtype and one device; got {came}")
+    if not 2 <= q.dim() <= 4 or not q.shape[:-2] == k.shape[:-2] == v.shape[:-2]:
+        raise ValueError(
+            f"{', '.join(named)} must have the same rank, 2 (T, K), 3 (B, T, K) or 4 (B, H, T, K), "
+            f"and the same B and H; got {came}"
+        )
+    if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+        raise ValueError(f"keys must be as wide as queries, and as many as values; got {came}")
+    if any(0 in x.shape for x in named.values()):
+        raise ValueError(f"a sentence must have at least one word, and a word a vector; got {came}")
+
+
+def _fit_mask(mask: Tensor, scores: tuple[int, ...], device: torch.device) -> Tensor:
+    """The mask with the rank of the scores, checked. No axis is ever guessed: a (B, S) mask would
+    broadcast as (T, S) where B = T, and hide the wrong words silently."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(f"a mask must be a boolean tensor, True = may attend (see masks.py); got {kind}")
+    if mask.device != device:
+        raise ValueError(f"the mask is on {mask.device}, the scores on {device}")
+    fitted = mask
+    if mask.dim() == 4 > len(scores) and mask.shape[1] == 1:  # one head
+        fitted = mask[:, 0]
+        if len(scores) == 2 and mask.shape[0] == 1:  # one sentence
+            fitted = fitted[0]
+    if fitted.dim() != len(scores) or any(m not in (1, n) for m, n in zip(fitted.shape, scores, strict=True)):
+        raise ValueError(
+            f"a mask of shape {tuple(mask.shape)} does not fit scores of shape {tuple(scores)}: make it with "
+            "masks.py, of shape (B, H, T, S) with 1 where it is the same for all, or of the scores' rank"
+        )
+    return fitted
