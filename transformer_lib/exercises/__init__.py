@@ -1,0 +1,1 @@
+"""Exercises that check themselves and name the mistake."""

@@ -1,0 +1,52 @@
+"""Names that the engine itself gives, and the fields that a mistake's message can use."""
+
+from __future__ import annotations
+
+GENERIC = {
+    "not-attempted": "the stub is unchanged: it raises NotImplementedError",
+    "error": "the learner's code raised",
+    "time-limit": "it did not end in time and was stopped",
+    "not-a-function": "something was passed that cannot be called",
+    "class-instead-of-function": "a class was passed where a function was asked for",
+    "not-a-class": "an object was passed where its class was asked for",
+    "wrong-arguments": "it cannot be called with the arguments that the exercise names",
+    "returned-none": "it returned None",
+    "wrong-type": "it returned another type of thing: a list for a tensor, a generator, a coroutine, …",
+    "wrong-shape": "a tensor (or list) of another shape (or length)",
+    "wrong-dtype": "a tensor of another kind of number: integers or booleans for floats, half precision, …",
+    "wrong-device": "a tensor on another device than its inputs",
+    "contains-nan": "NaN (or an infinity) where a number was expected",
+    "argument-changed": "it changed a tensor that it was given",
+    "wrong-values": "other values than expected; the message names the most basic property that is broken",
+    "unknown-exercise": "there is no exercise of that number",
+    "check-failed": "the check itself failed, which is not the learner's fault",
+}
+
+FIELDS = {
+    "got": "what came, in short: a number, or the kind and shape of a tensor",
+    "expected": "the same of what was expected",
+    "got_shape": "shape of what came, as (3, 5)",
+    "expected_shape": "shape expected",
+    "got_type": "what came, in words: a tensor, a list, None",
+    "expected_type": "what was expected, in words",
+    "got_dtype": "dtype of what came, without torch.",
+    "expected_dtype": "dtype expected",
+    "row_sums": "sums over the last axis of what came (first few)",
+    "column_sums": "sums over the last axis but one of what came (first few)",
+    "expected_row_sums": "sums over the last axis expected (first few)",
+    "got_min": "smallest entry of what came",
+    "got_max": "largest entry of what came",
+    "got_mean": "mean of what came",
+    "got_std": "standard deviation of what came",
+    "expected_min": "smallest entry expected",
+    "expected_max": "largest entry expected",
+    "expected_mean": "mean expected",
+    "expected_std": "standard deviation expected",
+    "ratio": "got / expected, the median over entries",
+    "where": "place of the first entry that differs, as [0, 2]",
+    "got_value": "the entry that came there",
+    "expected_value": "the entry expected there",
+    "different": "how many entries differ, as '3 of 15'",
+    "arg_shapes": "shapes of the arguments, as (2, 3), (5, 3)",
+    "error": "the exception's text, where the call raised",
+}
