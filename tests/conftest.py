@@ -1,0 +1,43 @@
+"""What all tests share: shapes checked at every call, and the devices that are at hand."""
+
+from contextlib import contextmanager
+from pathlib import Path
+
+import jaxtyping
+import pytest
+import torch
+
+LIBRARY = Path(__file__).parents[1] / "transformer_lib"
+MODULES = [f"transformer_lib.{path.stem}" for path in LIBRARY.glob("*.py") if path.stem != "__init__"]
+
+# Every call of the library under pytest has its shape annotations checked by beartype.
+jaxtyping.install_import_hook(MODULES, "beartype.beartype")
+
+DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
+
+
+@pytest.fixture(params=DEVICES)
+def device(request) -> torch.device:
+    return torch.device(request.param)
+
+
+@pytest.fixture(autouse=True)
+def _same_random_numbers():
+    torch.manual_seed(0)
+
+
+@contextmanager
+def unchecked():
+    """The shape checker off, for what it stands in the way of: wrong input and torch.compile."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    try:
+        yield
+    finally:
+        jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@contextmanager
+def raises(kind: type[Exception], match: str):
+    """`pytest.raises` for wrong input: the message must be the library's own, not the shape checker's."""
+    with unchecked(), pytest.raises(kind, match=match):
+        yield
