@@ -14,8 +14,7 @@ TAGS = {
 }
 # Syntax of Jupyter Book that Colab, GitHub and VS Code show as it stands.
 MYST = {
-    "a directive": r"^ {0,3}(?:`{3,}|~{3,}|:{3,})\{[^}]*\}",
-    "a colon fence": r"^ {0,3}:{3,}",
+    "a directive": r"^ {0,3}(?:(?:`{3,}|~{3,})\{|:{3,}).*",
     "a role": r"\{[a-zA-Z][\w:.+-]*\}`",
     "a target": r"^ {0,3}\([\w -]+\)=\s*$",
     "a block break": r"^\+\+\+",
@@ -23,6 +22,7 @@ MYST = {
     "a substitution": r"\{\{.*?\}\}",
     "attributes in braces": r"\{(?:[.#][\w-]|[\w-]+=)[^}]*\}",
 }
+LINK = r"(?<!!)\[[^\[\]]*\]\(\s*<?([^)\s>#]+)"
 IMAGE = r"!\[[^\]]*\]\s*[\(\[]|<img\b"
 
 
@@ -146,7 +146,7 @@ def _chapter(notebook: NotebookNode, path: Path, exercises: dict) -> list[str]:
 def prose(text: str) -> str:
     """Markdown without its fenced code, code spans and mathematics (fences with {…} stay)."""
     text = re.sub(r"^ {0,3}(`{3,}|~{3,})(?!\{)[^\n]*\n.*?^ {0,3}\1[`~]*\s*$", "", text, flags=re.M | re.S)
-    text = re.sub(r"(?<![\\}`])(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)", "CODE", text, flags=re.S)
+    text = re.sub(r"(?<![\\}`])(?!`{3,}\{)(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)", "CODE", text, flags=re.S)
     text = re.sub(r"(?<!\\)\$\$.*?\$\$(?: *\([\w:.-]+\) *$)?", _displayed, text, flags=re.M | re.S)
     return re.sub(r"(?<![\\$])\$(?!\s)(?:\\.|[^$\\])+?\$", "MATHS", text)
 
@@ -165,7 +165,7 @@ def _markdown(text: str, path: Path) -> list[str]:
     if re.search(IMAGE, text):
         found.append("shows a picture from a file or another host: draw it by code")
     found += [f"has <{tag}>" for tag in ("script", "style", "iframe") if f"<{tag}" in text.lower()]
-    for target in re.findall(r"\]\(\s*<?([^)\s>#]+)", text):
+    for target in re.findall(LINK, text):
         if not re.match(r"[a-z]+:", target) and not (path.parent / target).exists():
             found.append(f"links to {target}, which does not exist")
     return found

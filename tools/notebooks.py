@@ -38,6 +38,10 @@ from transformer_lib.display import set_up
 device = set_up()"""
 
 
+class UnreadableError(ValueError):
+    """A file that is no notebook, or is not there."""
+
+
 def badge_cell(name: str, home: repository.Repository) -> NotebookNode:
     return new_markdown_cell(home.badge(name), id="badge", metadata={"tags": ["remove-cell"]})
 
@@ -70,7 +74,7 @@ def fix(notebook: NotebookNode, name: str, home: repository.Repository, exercise
     _metadata(fixed)
     body = [cell for cell in fixed.cells if not rules.is_badge(cell) and not rules.is_set_up(cell)]
     body = _exercises([_tidy(cell) for cell in body], exercises)
-    body = [cell for cell in body if cell.source]
+    body = [cell for cell in body if cell.source or rules.exercise_id(cell)]
     title = 1 if body and rules.is_title(body[0]) else 0
     fixed.cells = [badge_cell(name, home), *body[:title], set_up_cell(home), *body[title:]]
     _ids(fixed.cells)
@@ -133,7 +137,10 @@ def text_of(notebook: NotebookNode) -> str:
 
 
 def read(path: Path) -> NotebookNode:
-    return nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+    try:
+        return nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+    except Exception as error:  # nbformat has an exception of its own for every way to be no notebook
+        raise UnreadableError(f"{path.name} is no notebook that can be read: {error}") from error
 
 
 def check(path: Path, home: repository.Repository, exercises: dict) -> list[str]:
@@ -148,14 +155,14 @@ def check(path: Path, home: repository.Repository, exercises: dict) -> list[str]
     return [f"{path.name}: {problem}" for problem in problems]
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str], root: Path = ROOT) -> int:
     parser = argparse.ArgumentParser(description="Keep the chapters' notebooks in one form.")
     parser.add_argument("command", choices=("fix", "check"))
     parser.add_argument("notebooks", nargs="*", type=Path, help="notebooks (default: all of book/)")
     options = parser.parse_args(arguments)
-    paths = options.notebooks or sorted((ROOT / "book").glob("*.ipynb"))
+    paths = options.notebooks or sorted((root / "book").glob("*.ipynb"))
     try:
-        home, exercises = repository.read(), rules.catalogue()
+        home, exercises = repository.read(root), rules.catalogue()
         problems = []
         for path in paths:
             if options.command == "fix":
@@ -165,7 +172,7 @@ def main(arguments: list[str] | None = None) -> int:
                     print(f"{path.name}: rewritten")
             else:
                 problems += check(path, home, exercises)
-    except (repository.BadAddressError, nbformat.reader.NotJSONError, OSError) as error:
+    except (repository.BadAddressError, UnreadableError) as error:
         print(error, file=sys.stderr)
         return 2
     if options.command == "check":
@@ -174,4 +181,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

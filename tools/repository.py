@@ -126,22 +126,22 @@ def rewrite(address: str, root: Path = ROOT) -> list[Path]:
     return changed
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], root: Path = ROOT) -> int:
     import agreement
 
     try:
         if len(arguments) > 1:
             raise BadAddressError("Give one address: make repository URL=https://github.com/OWNER/NAME.")
         if arguments:
-            changed = rewrite(arguments[0])
-            print(f"The repository is {read().url} now; {len(changed)} files changed.")
+            changed = rewrite(arguments[0], root)
+            print(f"The repository is {read(root).url} now; {len(changed)} files changed.")
             for path in changed:
-                print(f"  {path.relative_to(ROOT)}")
-        wrong = agreement.disagreements()
+                print(f"  {path.relative_to(root)}")
+        wrong = agreement.disagreements(root)
     except BadAddressError as error:
         print(error, file=sys.stderr)
         return 2
-    print("\n".join(wrong) or f"Every file agrees on {read().url}, tag {read().tag}.")
+    print("\n".join(wrong) or f"Every file agrees on {read(root).url}, tag {read(root).tag}.")
     return bool(wrong)
 
 
