@@ -1,0 +1,103 @@
+"""Probes that look at a learner's attention from outside, for `Mistake(probe=…)`.
+
+With the values of a unit matrix, the output of attention *is* its weights. From those, every spelling of
+a mistake can be told: which axis sums to 1, which scale, whose question. The functions are
+f(x, w_query, w_key, w_value) with matrices of shape (K, D), for a batch (B, T, D) or one sentence (T, D).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+
+from transformer_lib.exercises.exercise import Attempt
+
+Probe = Callable[[Attempt], bool]
+
+
+def near(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two tensors have the same shape and about the same numbers."""
+    return a.shape == b.shape and torch.allclose(a.double(), b.double(), rtol=1e-3, atol=1e-4)
+
+
+def recovered_weights(attempt: Attempt, batched: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """The weights that the learner's function uses, and the scores q_i · k_j, both (2, T, T).
+
+    Each word begins with its own unit vector, and W^V picks just that: the values are a unit matrix,
+    so that the output is the weights.
+    """
+    T, K, rest = 5, 7, 6
+    generator = torch.Generator().manual_seed(7)
+    x = torch.cat([torch.eye(T).expand(2, T, T), torch.randn(2, T, rest, generator=generator)], dim=-1)
+    w_query, w_key = torch.randn(2, K, T + rest, generator=generator) / math.sqrt(T + rest)
+    w_value = torch.eye(T, T + rest)
+    scores = (x @ w_query.T) @ (x @ w_key.T).transpose(-2, -1)
+    if batched:
+        return attempt.call(x, w_query, w_key, w_value).double(), scores.double()
+    one_by_one = [attempt.call(sentence, w_query, w_key, w_value) for sentence in x]
+    return torch.stack(one_by_one).double(), scores.double()
+
+
+def sums_to_one(weights: torch.Tensor, axis: int) -> bool:
+    """Whether these are shares along the axis: nowhere negative, summing to 1."""
+    return bool((weights.sum(axis) - 1).abs().max() < 1e-3 and (weights > -1e-6).all())
+
+
+def temperature(weights: torch.Tensor, scores: torch.Tensor) -> float:
+    """The c for which the rows of the weights are softmax(c · scores); NaN where there is none."""
+    logs, s = weights.clamp_min(1e-30).log(), scores - scores.mean(-1, keepdim=True)
+    logs = logs - logs.mean(-1, keepdim=True)
+    c = float((logs * s).sum() / (s * s).sum())
+    return c if (logs - c * s).abs().max() < 0.02 * (1 + abs(c)) else math.nan
+
+
+def pattern(holds: Callable[..., bool], batched: bool = True) -> Probe:
+    """A probe that looks at the learner's weights and the true scores."""
+    return lambda attempt: bool(holds(*recovered_weights(attempt, batched)))
+
+
+def scale_is(scale: float, batched: bool = True) -> Probe:
+    """A probe: the rows are softmax(scale · scores), in the sizes of `recovered_weights` (K 7, D 11, T 5)."""
+
+    def holds(weights, scores):
+        return sums_to_one(weights, -1) and abs(temperature(weights, scores) / scale - 1) < 0.02
+
+    return pattern(holds, batched)
+
+
+def over_queries(weights: torch.Tensor, scores: torch.Tensor) -> bool:
+    """Whether the columns sum to 1 and the rows do not."""
+    return sums_to_one(weights, -2) and not sums_to_one(weights, -1)
+
+
+def transposed(weights: torch.Tensor, scores: torch.Tensor) -> bool:
+    """Whether row i is a softmax of how well the others' queries fit key i, at whatever scale."""
+    return sums_to_one(weights, -1) and temperature(weights, scores.transpose(-2, -1)) > 0
+
+
+def unused(position: int) -> Probe:
+    """A probe: the argument at this position can be changed without changing the result."""
+
+    def probe(attempt: Attempt) -> bool:
+        args = list(attempt.cases[-1].args)
+        args[position] = args[position].flip(0) * 0.7 + 0.1
+        return near(attempt.call(*args), attempt.cases[-1].got)
+
+    return probe
+
+
+def output_is(compute: Callable[..., torch.Tensor]) -> Probe:
+    """A probe: on every case the result is this function of the right weights, x and the keys."""
+
+    def probe(attempt: Attempt) -> bool:
+        for case in attempt.cases:
+            x, w_query, w_key, _ = case.args
+            q, k = x @ w_query.T, x @ w_key.T
+            weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), -1)
+            if not near(case.got, compute(weights, x, k)):
+                return False
+        return True
+
+    return probe
