@@ -1,0 +1,92 @@
+"""Pictures of the built book for people to look at: every page, light and dark, wide and narrow.
+
+    python tools/screenshots.py [FOLDER]       all pages into FOLDER (_build/screenshots)
+    python tools/screenshots.py --preview      the README's picture, book/assets/preview.png
+
+The book must be built (`make book`) and Chromium installed.
+"""
+
+import argparse
+import io
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "site"))
+import built_book  # noqa: E402
+import chromium  # noqa: E402
+
+PREVIEW = ROOT / "book" / "assets" / "preview.png"
+PREVIEW_PAGE, PREVIEW_FIGURE = "book/02_self_attention", "main .attention-map"
+PREVIEW_SIZE = (1200, 760)  # pixels
+PREVIEW_BYTES = 200_000
+TALLEST = 16_000  # pixels; Chromium draws nothing below
+
+
+def whole_page(visit: chromium.Visit, theme: str, width: int) -> bytes:
+    """The page from its title to its end, as PNG."""
+    page = visit.show(theme, width)
+    height = page.evaluate("() => document.documentElement.scrollHeight")
+    return page.screenshot(
+        full_page=True, clip={"x": 0, "y": 0, "width": width, "height": min(height, TALLEST)}
+    )
+
+
+def all_pages(browser, address: str, folder: Path) -> int:
+    """Write four pictures of each page into the folder; returns how many."""
+    folder.mkdir(parents=True, exist_ok=True)
+    count = 0
+    for name in built_book.pages():
+        visit = chromium.Visit(browser, f"{address}/{name}.html")
+        for theme in chromium.THEMES:
+            for width in (chromium.WIDE, chromium.NARROW):
+                path = folder / f"{name.replace('/', '-')}-{width}-{theme}.png"
+                path.write_bytes(whole_page(visit, theme, width))
+                count += 1
+        visit.close()
+        print(f"{name}: 4 pictures", flush=True)
+    return count
+
+
+def preview(browser, address: str) -> bytes:
+    """A figure of chapter 2 in its page, with few enough colours to stay small."""
+    visit = chromium.Visit(browser, f"{address}/{PREVIEW_PAGE}.html")
+    page = visit.show("light", PREVIEW_SIZE[0])
+    page.set_viewport_size({"width": PREVIEW_SIZE[0], "height": PREVIEW_SIZE[1]})
+    page.locator(PREVIEW_FIGURE).first.evaluate("figure => figure.scrollIntoView({block: 'center'})")
+    shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    visit.close()
+    out = io.BytesIO()
+    shot.quantize(128, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    if out.tell() > PREVIEW_BYTES:
+        raise SystemExit(
+            f"The picture takes {out.tell():,} bytes, more than {PREVIEW_BYTES:,}: show less of the page."
+        )
+    return out.getvalue()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "_build" / "screenshots")
+    parser.add_argument("--preview", action="store_true", help="only refresh the README's picture")
+    options = parser.parse_args()
+    if not built_book.pages():
+        raise SystemExit(built_book.NOT_BUILT)
+    try:
+        chromium.browser_path()
+    except FileNotFoundError as error:
+        raise SystemExit(str(error)) from None
+    with chromium.started() as browser, chromium.served(built_book.HTML) as address:
+        if options.preview:
+            PREVIEW.parent.mkdir(parents=True, exist_ok=True)
+            PREVIEW.write_bytes(preview(browser, address))
+            print(f"{PREVIEW.relative_to(ROOT)}: {PREVIEW.stat().st_size:,} bytes")
+        else:
+            count = all_pages(browser, address, options.folder)
+            print(f"{count} pictures in {options.folder}")
+
+
+if __name__ == "__main__":
+    main()
