@@ -1,0 +1,25 @@
+"""Set everything up: `python tools/set_up.py`. This file is plain enough for an old Python to read."""
+
+import os
+import sys
+
+OLDEST, NEWEST = (3, 10), (3, 13)
+
+
+def main():
+    found = sys.version_info[:2]
+    if not OLDEST <= found <= NEWEST:
+        fault = "too old" if found < OLDEST else "too new"
+        sys.stderr.write(
+            f"This is Python {found[0]}.{found[1]} ({sys.executable}), which is {fault} for the book: "
+            "install Python 3.10, 3.11, 3.12 or 3.13, and run the same command again.\n"
+        )
+        return 1
+    from commands import reported
+    from environment import set_up
+
+    return reported(lambda: set_up(explicit=bool(os.environ.get("PYTHON"))))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
