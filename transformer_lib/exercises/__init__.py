@@ -1,1 +1,86 @@
-"""Exercises that check themselves and name the mistake."""
+"""Exercises that check themselves and name the mistake.
+
+`check("2.3", my_function)` returns a result that a notebook shows as a card; `catalogue()` lists all
+exercises. Each chapter's are in `chapter_NN.py`. A learner's code is run with a time limit and cannot
+stop the notebook: see `runner.py` and `restore.py`. How a mistake is found: `diagnose.py`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+import re
+from typing import Any
+
+from transformer_lib.exercises.diagnose import judge
+from transformer_lib.exercises.errors import error_text
+from transformer_lib.exercises.exercise import Attempt, Case, Exercise, Mistake
+from transformer_lib.exercises.result import Result
+from transformer_lib.exercises.runner import inside
+
+__all__ = ["Attempt", "Case", "Exercise", "Mistake", "Result", "catalogue", "check"]
+
+_MISSING = object()
+SECONDS = 10.0  # that a learner's code may run in one check, in all
+
+
+def check(id: str, candidate: Any = _MISSING, *, seconds: float = SECONDS) -> Result:
+    """Check an answer to an exercise; the result, shown by the notebook, says what is wrong with it.
+
+    Never raises, so that running all cells never stops here.
+
+    Args:
+        id: the exercise's number, such as "2.3".
+        candidate: the function (or class) itself, not a call of it.
+        seconds: how long it may run, over all cases.
+
+    >>> from transformer_lib.exercises import check
+    >>> check("99.1", len).status
+    'error'
+    """
+    id = str(id).strip()
+    if inside():
+        return _failed(id, "check-failed", "`check` was called by the very function that it is checking.")
+    try:
+        exercises = {exercise.id: exercise for exercise in catalogue()}
+        if id not in exercises:
+            return _failed(id, "unknown-exercise", _unknown(id, list(exercises)))
+        exercise = exercises[id]
+        if candidate is _MISSING:
+            text = f'Pass your function too: `check("{id}", {exercise.name})`.'
+            return Result(id=id, status="mistake", mistake="not-a-function", message=text, exercise=exercise)
+        return judge(exercise, candidate, seconds)
+    except Exception as error:
+        text = f"The check itself failed, which is not your fault: {error_text(error)}. Please report it."
+        return _failed(id, "check-failed", text)
+
+
+def catalogue() -> tuple[Exercise, ...]:
+    """All exercises of all chapters, in order.
+
+    Raises:
+        ValueError: two exercises share a number, or one is in another chapter's file.
+    """
+    found: list[Exercise] = []
+    for module in sorted(info.name for info in pkgutil.iter_modules(__path__)):
+        if re.fullmatch(r"chapter_\d\d", module):
+            exercises = importlib.import_module(f"{__name__}.{module}").EXERCISES
+            for exercise in exercises:
+                if exercise.key[0] != int(module[-2:]):
+                    raise ValueError(f"exercise {exercise.id} is in {module}.py")
+            found += exercises
+    ids = [exercise.id for exercise in found]
+    twice = {id for id in ids if ids.count(id) > 1}
+    if twice:
+        raise ValueError(f"more than one exercise is called {sorted(twice)}")
+    return tuple(sorted(found, key=lambda exercise: exercise.key))
+
+
+def _failed(id: str, name: str, message: str) -> Result:
+    return Result(id=id, status="error", mistake=name, message=message)
+
+
+def _unknown(id: str, ids: list[str]) -> str:
+    near = difflib.get_close_matches(id, ids, n=3, cutoff=0.4) or ids[:3]
+    return f"There is no exercise {id!r}. " + (f"Did you mean {', '.join(near)}?" if near else "")

@@ -7,6 +7,7 @@ is written there and only there; notebooks, cards, graders and tests read it fro
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import string
 from collections.abc import Callable
@@ -22,7 +23,7 @@ KINDS = ("write", "find the bug", "predict", "work out")
 DIFFICULTIES = ("easy", "medium", "hard")
 
 
-class CallFailed(Exception):
+class CallError(Exception):
     """A further call of the learner's function, made by a probe, raised or ran out of time."""
 
 
@@ -51,7 +52,7 @@ class Attempt:
         """The learner's function on further inputs, called as for a case, with the same guards.
 
         Raises:
-            CallFailed: it raised, or the time of the check is used up. A probe need not catch this:
+            CallError: it raised, or the time of the check is used up. A probe need not catch this:
                 a probe that raises does not hold.
         """
         return self._call(*args)
@@ -164,6 +165,19 @@ class Exercise:
     def solution(self) -> str:
         """Source text of the reference with the imports it needs, ready to paste into a cell."""
         return source_with_imports(self.reference)
+
+    @property
+    def asks_for_answer(self) -> bool:
+        """Whether it asks for an answer, which cards must not show, and not for a function of something."""
+        return not isinstance(self.reference, type) and not inspect.signature(self.reference).parameters
+
+    def argument_names(self, count: int) -> list[str]:
+        """Names of the arguments of a case: the reference's own where it is simply called with them."""
+        if self.run is call and not isinstance(self.reference, type):
+            names = list(inspect.signature(self.reference).parameters)
+            if len(names) >= count:
+                return names[:count]
+        return [f"argument {number}" for number in range(1, count + 1)]
 
     @property
     def key(self) -> tuple[int, int]:
