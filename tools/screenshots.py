@@ -22,31 +22,33 @@ PREVIEW = ROOT / "book" / "assets" / "preview.png"
 PREVIEW_PAGE, PREVIEW_FIGURE = "book/02_self_attention", "main .attention-map"
 PREVIEW_SIZE = (1200, 760)  # pixels
 PREVIEW_BYTES = 200_000
-TALLEST = 16_000  # pixels; Chromium draws nothing below
+PIECE = 3000  # pixels; a long page becomes several pictures
 
 
-def whole_page(visit: chromium.Visit, theme: str, width: int) -> bytes:
-    """The page from its title to its end, as PNG."""
+def parts(visit: chromium.Visit, theme: str, width: int) -> list[bytes]:
+    """The page from its title to its end, in pieces of one size, as PNG."""
     page = visit.show(theme, width)
     height = page.evaluate("() => document.documentElement.scrollHeight")
-    return page.screenshot(
-        full_page=True, clip={"x": 0, "y": 0, "width": width, "height": min(height, TALLEST)}
-    )
+    pieces = [
+        {"x": 0, "y": y, "width": width, "height": min(PIECE, height - y)} for y in range(0, height, PIECE)
+    ]
+    return [page.screenshot(full_page=True, clip=piece) for piece in pieces]
 
 
 def all_pages(browser, address: str, folder: Path) -> int:
-    """Write four pictures of each page into the folder; returns how many."""
+    """Write the pictures of each page, in both themes and widths, into the folder; returns how many."""
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
     for name in built_book.pages():
         visit = chromium.Visit(browser, f"{address}/{name}.html")
         for theme in chromium.THEMES:
             for width in (chromium.WIDE, chromium.NARROW):
-                path = folder / f"{name.replace('/', '-')}-{width}-{theme}.png"
-                path.write_bytes(whole_page(visit, theme, width))
-                count += 1
+                for number, piece in enumerate(parts(visit, theme, width), 1):
+                    file = f"{name.replace('/', '-')}-{width}-{theme}-{number:02}.png"
+                    (folder / file).write_bytes(piece)
+                    count += 1
         visit.close()
-        print(f"{name}: 4 pictures", flush=True)
+        print(f"{name}: {count} pictures so far", flush=True)
     return count
 
 

@@ -9,6 +9,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 HTML = ROOT / "_build" / "html"
+AXE = ROOT / ".cache" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
 NOT_BUILT = f"The book is not built, there are no pages in {HTML.relative_to(ROOT)}: run `make book` first."
 # Pages that Sphinx writes besides those of the table of contents.
 MADE_BY_SPHINX = ("genindex", "search")
@@ -84,10 +85,6 @@ def colab_address(name: str) -> str:
 
 def axe_script() -> Path:
     """The accessibility checker's script, which the set-up puts outside the served pages."""
-    places = [
-        ROOT / place / "node_modules/axe-core/axe.min.js" for place in (".", "tools", ".cache/npm", ".cache")
-    ]
-    for place in places:
-        if place.is_file():
-            return place
-    raise FileNotFoundError("The accessibility checker axe-core is not there: run `make setup` first.")
+    if not AXE.is_file():
+        raise FileNotFoundError("The accessibility checker axe-core is not there: run `make set-up` first.")
+    return AXE

@@ -109,7 +109,7 @@ LINKS = {
     "<link rel='preconnect' href='https://example.org'>": "fetched from another host: https://example.org",
 }
 
-VIEW = """<style>{}</style><svg class="attention-view" role="group" aria-label="words" width="100" height="60">
+VIEW = """<style>{}</style><svg class="attention-view" role="group" aria-label="ab" width="99" height="60">
 <g tabindex="0" role="img" aria-label="a"><rect class="a" width="9" height="9"/><text y="20">a</text></g>
 <g tabindex="0" role="img" aria-label="b"><rect x="9" width="9" height="9"/><text y="50">b</text></g></svg>"""
 FOCUS, HOVER = "g { outline: none } g:focus rect { fill: red }", "g:hover rect { fill: red }"

@@ -23,13 +23,11 @@ def _longest_word(text: str) -> str:
     return max(re.findall(r"[A-Za-z]+", text), key=len)
 
 
-def test_search_finds_the_page(browser, site, name):
+def test_search_finds_the_page(browser, site, name, opened):
     """A word of the page's heading is found, and one of the results leads to the page."""
     if name in built_book.MADE_BY_SPHINX:
         return
-    heading = chromium.Visit(browser, f"{site}/{name}.html")
-    word = _longest_word(heading.page.locator("main h1").first.inner_text())
-    heading.close()
+    word = _longest_word(opened.page.locator("main h1:visible").first.inner_text())
     visit = chromium.Visit(browser, f"{site}/search.html?q={word}")
     result = visit.page.locator(f"#search-results a[href*='{name}.html']").first
     result.click()
@@ -68,7 +66,7 @@ def test_readme_badges():
     """The README has one Colab badge for each chapter, with the same address as the chapter's button."""
     none([built_book.NOT_BUILT] * (not CHAPTERS))
     readme = (built_book.ROOT / "README.md").read_text(encoding="utf-8")
-    badges = re.findall(r"\]\((https://colab\.research\.google\.com/[^)\s]*)", readme)
+    badges = re.findall(r"\]\((https://colab\.research\.google\.com/github/[^)\s]*)", readme)
     assert badges == [built_book.colab_address(name) for name in CHAPTERS]
 
 
