@@ -1,0 +1,109 @@
+"""Every exercise of the catalogue against the banks of right and wrong answers, `bank_NN.py`."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from transformer_lib.exercises import catalogue, check
+
+EXERCISES = {exercise.id: exercise for exercise in catalogue()}
+FEWEST_RIGHT, FEWEST_WRONG = 3, 6
+
+
+def load_banks():
+    """RIGHT and WRONG of all banks, joined."""
+    right, wrong = {}, {}
+    for path in sorted(Path(__file__).parent.glob("bank_[0-9][0-9].py")):
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        bank = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(bank)
+        for id in (*bank.RIGHT, *bank.WRONG):
+            assert id in EXERCISES, f"{path.name} has answers to {id!r}, which is no exercise"
+            assert id.split(".")[0] == str(int(path.stem[-2:])), f"{id} does not belong into {path.name}"
+        right |= bank.RIGHT
+        wrong |= bank.WRONG
+    return right, wrong
+
+
+RIGHT, WRONG = load_banks()
+
+
+def numbered(answers):
+    """One parameter per answer: "2.3-4" is the fourth for exercise 2.3."""
+    return [pytest.param(id, a, id=f"{id}-{n}") for id in answers for n, a in enumerate(answers[id], 1)]
+
+
+def as_function(id, source):
+    """What a notebook's cell with this source defines."""
+    namespace = {"__name__": "__main__"}
+    exec(compile(source, "<cell>", "exec"), namespace)
+    return namespace[EXERCISES[id].name]
+
+
+@pytest.mark.parametrize("id", EXERCISES)
+def test_exercise_has_enough_answers_in_the_bank(id):
+    assert len(RIGHT.get(id, ())) >= FEWEST_RIGHT
+    assert len(WRONG.get(id, ())) >= FEWEST_WRONG
+
+
+@pytest.mark.parametrize("id", EXERCISES)
+def test_solution_passes_as_it_is_shown(id):
+    result = check(id, as_function(id, EXERCISES[id].solution))
+    assert result.passed, result
+
+
+@pytest.mark.parametrize("id", EXERCISES)
+def test_stub_reads_not_attempted(id):
+    result = check(id, as_function(id, EXERCISES[id].stub))
+    assert (result.status, result.mistake) == ("not attempted", "not-attempted"), result
+
+
+@pytest.mark.parametrize("id", EXERCISES)
+def test_exercise_is_complete(id):
+    exercise = EXERCISES[id]
+    assert exercise.hints, "no hints"
+    assert exercise.mistakes, "no known mistakes"
+    assert exercise.name in exercise.stub
+
+
+@pytest.mark.parametrize(
+    ("id", "mistake"),
+    [
+        pytest.param(id, mistake, id=f"{id}-{mistake.name}")
+        for id, exercise in EXERCISES.items()
+        for mistake in exercise.mistakes
+        if mistake.variant is not None
+    ],
+)
+def test_variant_is_caught_under_its_own_name(id, mistake):
+    assert check(id, mistake.variant).mistake == mistake.name
+
+
+@pytest.mark.parametrize("id", EXERCISES)
+def test_every_mistake_is_made_somewhere(id):
+    """A mistake with a probe alone is never tried out unless the bank makes it."""
+    made = {name for _, name in WRONG.get(id, ())}
+    made |= {mistake.name for mistake in EXERCISES[id].mistakes if mistake.variant is not None}
+    assert {mistake.name for mistake in EXERCISES[id].mistakes} <= made
+
+
+@pytest.mark.parametrize(("id", "answer"), numbered(RIGHT))
+def test_right_answer_passes(id, answer):
+    result = check(id, answer)
+    assert result.passed, result
+
+
+@pytest.mark.parametrize(("id", "answer"), numbered(WRONG))
+def test_wrong_answer_is_caught_under_its_name(id, answer):
+    candidate, name = answer
+    result = check(id, candidate)
+    assert result.mistake == name, result
+    assert "?" not in filled(result), f"a field of the message has no value: {result.message}"
+
+
+def filled(result):
+    """The message's fields as they were filled in; a question mark stands for an unknown one."""
+    template = next((m.message for m in result.exercise.mistakes if m.name == result.mistake), "")
+    asked = template.count("?")
+    return "?" if template and result.message.count("?") > asked else ""
