@@ -40,7 +40,8 @@ CAUSES = [
     (
         r"Temporary failure in name resolution|Name or service not known|Network is unreachable"
         r"|No route to host|nodename nor servname|Failed to establish a new connection|Connection refused"
-        r"|Connection aborted|ConnectTimeout|Read timed out|ProxyError|Cannot connect to proxy|RemoteDisconnected"
+        r"|Connection aborted|ConnectTimeout|Read timed out|ProxyError"
+        r"|Cannot connect to proxy|RemoteDisconnected"
         r"|E(?:NOTFOUND|AI_AGAIN|CONNREFUSED|CONNRESET|TIMEDOUT|NETUNREACH)"
         r"|ERR_SOCKET_TIMEOUT|network (?:request|timeout)",
         NO_NETWORK,
