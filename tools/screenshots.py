@@ -26,13 +26,15 @@ PIECE = 3000  # pixels; a long page becomes several pictures
 
 
 def parts(visit: chromium.Visit, theme: str, width: int) -> list[bytes]:
-    """The page from its title to its end, in pieces of one size, as PNG."""
+    """The page from its title to its end, in pieces, as PNG."""
     page = visit.show(theme, width)
+    page.set_viewport_size({"width": width, "height": PIECE})
     height = page.evaluate("() => document.documentElement.scrollHeight")
-    pieces = [
-        {"x": 0, "y": y, "width": width, "height": min(PIECE, height - y)} for y in range(0, height, PIECE)
-    ]
-    return [page.screenshot(full_page=True, clip=piece) for piece in pieces]
+    pieces = []
+    for y in range(0, height, PIECE):
+        page.evaluate("y => scrollTo({top: y, behavior: 'instant'})", y)
+        pieces.append(page.screenshot())
+    return pieces
 
 
 def all_pages(browser, address: str, folder: Path) -> int:

@@ -16,6 +16,14 @@ INJECT = """script => {
     window.define = undefined;
     try { (0, eval)(script); } finally { window.define = define; }
 }"""
+# In dark mode: boxes of the text's column that stay bright, and are larger than a word.
+BRIGHT = """() => [...document.querySelectorAll('main *')].flatMap(node => {
+    const {width, height} = node.getBoundingClientRect();
+    const ground = getComputedStyle(node).backgroundColor.match(/[\\d.]+/g).map(Number);
+    const bright = (ground[3] ?? 1) > 0.5 && Math.min(...ground.slice(0, 3)) > 150;
+    return bright && width * height > 10000 && node.checkVisibility({visibilityProperty: true})
+        ? [`bright in dark mode: ${node.outerHTML.slice(0, 100)}`] : [];
+})"""
 CHECK = """async () => {
     const {violations} = await axe.run(document, {resultTypes: ['violations']});
     const grave = violations.filter(rule => ['serious', 'critical'].includes(rule.impact));
@@ -27,6 +35,11 @@ CHECK = """async () => {
 def contrast(page: Page, root: str = "main") -> list[str]:
     """Each visible text below `root` whose contrast is under 4.5 (3 where it is large)."""
     return page.evaluate(CONTRAST, root)
+
+
+def glare(page: Page) -> list[str]:
+    """Bright boxes on a page in dark mode."""
+    return page.evaluate(BRIGHT)
 
 
 def axe(page: Page, script: Path) -> list[str]:

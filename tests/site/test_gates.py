@@ -81,6 +81,13 @@ def test_text_for_one_theme_only_is_seen(visited):
     assert any('"words"' in fault for fault in accessibility.contrast(visit.show("dark")))
 
 
+def test_box_that_stays_bright_is_seen(visited):
+    page = visited("<div style='background: #ddd; color: #000; height: 200px'>bright</div>").show("dark")
+    assert accessibility.contrast(page) == []
+    assert [fault[:19] for fault in accessibility.glare(page)] == ["bright in dark mode"]
+    assert accessibility.glare(visited("<p>dark</p>").show("dark")) == []
+
+
 def test_folded_text_is_seen_when_unfolded(visited):
     visit = visited("<details><summary>Hint</summary><p style='color: #999'>pale</p></details>")
     assert accessibility.contrast(visit.show()) == []
