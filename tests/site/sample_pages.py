@@ -75,7 +75,10 @@ READING = {
     "<h3>x</h3>": (reading.structure, "H3 "),
     "<h1>x</h1>": (reading.structure, "2 first-level headings"),
     "<h2></h2>": (reading.structure, "an empty heading"),
-    "<input onblur='setTimeout(() => this.focus())'>": (reading.keyboard, "caught at"),
+    "<input id='a'><input onkeydown='document.getElementById(`a`).focus(); return false'>": (
+        reading.keyboard,
+        "caught at",
+    ),
     "<div style='width: 50px' id='a' tabindex='0' onkeydown='return false'>x</div>": (
         reading.keyboard,
         "caught at",
