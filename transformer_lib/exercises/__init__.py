@@ -83,4 +83,4 @@ def _failed(id: str, name: str, message: str) -> Result:
 
 def _unknown(id: str, ids: list[str]) -> str:
     near = difflib.get_close_matches(id, ids, n=3, cutoff=0.4) or ids[:3]
-    return f"There is no exercise {id!r}. " + (f"Did you mean {', '.join(near)}?" if near else "")
+    return f"There is no exercise {id!r}. " + (f"Did you mean {', '.join(sorted(near))}?" if near else "")

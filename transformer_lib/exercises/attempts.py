@@ -17,6 +17,7 @@ from transformer_lib.exercises.compare import difference
 from transformer_lib.exercises.copies import fresh, snapshot, unchanged
 from transformer_lib.exercises.errors import error_text, same_error
 from transformer_lib.exercises.exercise import Attempt, CallError, Case, Exercise, Mistake
+from transformer_lib.exercises.places import after
 from transformer_lib.exercises.restore import Printed, restored
 from transformer_lib.exercises.runner import Outcome, run_guarded
 
@@ -91,7 +92,10 @@ class Trial:
             return snapshot(value) if keep else value
 
         with restored(printed):
-            return run_guarded(job, self.deadline - time.monotonic())
+            outcome = run_guarded(job, self.deadline - time.monotonic())
+        if outcome.error is not None:
+            outcome.error.__traceback__ = after(outcome.error.__traceback__, self.exercise.run)
+        return outcome
 
     def _recorded(self) -> Any:
         """The candidate, and a note of what it returns: `exercise.run` may not cope with that."""

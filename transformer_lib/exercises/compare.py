@@ -144,8 +144,10 @@ def _tensor(expected: Tensor, got: Any, tolerance: float, path: str) -> Differen
         given = torch.as_tensor(given)
         if kind_of_number(expected.dtype) == "floats" and not isinstance(got, bool | np.bool_):
             given = given.double()
-    if not isinstance(given, Tensor) or given.layout != torch.strided or given.is_quantized:
+    if not isinstance(given, Tensor) or given.is_nested or given.layout != torch.strided:
         return differs("wrong-type")
+    if given.is_quantized:
+        return differs("wrong-dtype")
     if given.shape != expected.shape:
         return differs("wrong-shape")
     if kind_of_number(given.dtype) != kind_of_number(expected.dtype):

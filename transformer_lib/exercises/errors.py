@@ -11,7 +11,8 @@ _BY_TEXT = [
         r"shapes cannot be multiplied|must match the size of tensor|size mismatch|batch2 tensor to be"
         r"|inconsistent tensor size|must match the existing size|does not match the shape|broadcast"
         r"|Sizes of tensors must match|stack expects each|einsum\(\): (operands do not|the number)"
-        r"|mismatch in dimension|not aligned|shape mismatch|Expected size",
+        r"|mismatch in dimension|not aligned|shape mismatch|Expected size|sizes don't match"
+        r"|normalized_shape=|expected input with shape",
         "The shapes of two tensors do not fit each other. Print `x.shape` for the tensors of this line and "
         "compare the axes that have to match.",
     ),
@@ -29,7 +30,8 @@ _BY_TEXT = [
     ),
     (
         "axis",
-        r"Dimension out of range|axis -?\d+ is out of bounds|number of dims don't match|dims doesn't match"
+        r"Dimension out of range|axis -?\d+ is out of bounds|number of dims don't match"
+        r"|number of dimensions in the tensor|dims doesn't match"
         r"|dimension specified as",
         "An axis was named that the tensor does not have. Axes count from 0, or from −1 backwards.",
     ),
@@ -43,6 +45,21 @@ _BY_TEXT = [
         r"same dtype|expected scalar type|Found dtype|dtype.*but got|should be the same|result type .* cast",
         "Two tensors of different dtypes meet. Make the new tensor with the dtype of its inputs, for "
         "instance `torch.zeros(…, dtype=x.dtype)`.",
+    ),
+    (
+        "integers",
+        r"not implemented for '(Long|Int|Short|Bool)|could not infer output dtype",
+        "This works on floats only, and the tensor holds integers or booleans. `.float()` makes floats.",
+    ),
+    (
+        "mask",
+        r"only supports boolean masks",
+        "A mask must be boolean: True and False, not 1.0 and 0.0.",
+    ),
+    (
+        "call",
+        r"invalid combination of arguments|must be (tuple of )?Tensors?, not|missing \d+ required positional",
+        "A function was called with arguments that it does not take. `help(…)` shows what it takes.",
     ),
     (
         "device",
@@ -107,8 +124,6 @@ def _text(error: BaseException) -> str:
 
 
 def _known(error: BaseException) -> tuple[str, str] | None:
-    if isinstance(error, RecursionError | NotImplementedError):
-        return None
     if isinstance(error, RuntimeError | ValueError | IndexError | TypeError | AttributeError):
         text = _text(error)
         return next(((name, words) for name, known, words in _BY_TEXT if re.search(known, text)), None)

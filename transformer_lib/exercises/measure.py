@@ -31,7 +31,9 @@ def short(number: Any) -> str:
 
 def is_dense(value: Any) -> bool:
     """Whether a value is a tensor whose entries can be read."""
-    return isinstance(value, Tensor) and value.layout == torch.strided and not value.is_meta
+    if not isinstance(value, Tensor) or value.is_nested or value.is_meta or value.is_quantized:
+        return False
+    return value.layout == torch.strided
 
 
 def entries(value: Any) -> Tensor | None:
@@ -41,12 +43,15 @@ def entries(value: Any) -> Tensor | None:
             value = torch.as_tensor(np.asarray(value, dtype=np.float64))
         except (ValueError, TypeError, OverflowError):
             return None
-    if not is_dense(value) or value.is_complex() or value.is_quantized:
+    if not is_dense(value) or value.is_complex():
         return None
     return value.detach().cpu().double()
 
 
 def shape_text(value: Any) -> str:
+    """The shape of a tensor or the length of a list; the kind of anything else."""
+    if isinstance(value, Tensor) and value.is_nested:
+        return kind(value)
     if isinstance(value, Tensor | np.ndarray):
         return str(tuple(value.shape))
     if isinstance(value, list | tuple | dict):
@@ -61,6 +66,10 @@ def kind(value: Any) -> str:
     if isinstance(value, Tensor):
         if value.is_meta:
             return 'a tensor on the device "meta", which has no values'
+        if value.is_nested:
+            return "a nested tensor"
+        if value.is_quantized:
+            return "a quantised tensor"
         return "a tensor" if value.layout == torch.strided else f"a tensor in the layout {value.layout}"
     if isinstance(value, np.ndarray):
         return "a NumPy array"
@@ -90,17 +99,18 @@ def brief(value: Any) -> str:
     if is_dense(value) and value.numel() == 1:
         return short(value.item())
     if isinstance(value, Tensor | np.ndarray):
-        return f"{kind(value)} of shape {tuple(value.shape)}"
+        shape = shape_text(value)
+        return f"{kind(value)} of shape {shape}" if shape.startswith("(") else shape
     if isinstance(value, list | tuple | dict):
         return f"{kind(value)} of length {len(value)}"
     return kind(value)
 
 
-def outline(value: Any) -> str:
+def outline(value: Any, depth: int = 0) -> str:
     """A value that is no matrix, in a line."""
-    if isinstance(value, list | tuple) and len(value) <= MOST:
+    if isinstance(value, list | tuple) and len(value) <= MOST and depth < 3:
         left, right = ("[", "]") if isinstance(value, list) else ("(", ")")
-        return left + ", ".join(outline(part) for part in value) + right
+        return left + ", ".join(outline(part, depth + 1) for part in value) + right
     if is_dense(value) and value.numel() <= MOST and value.dim() == 1:
         return "[" + ", ".join(brief(part) for part in value) + "]"
     return brief(value)

@@ -69,7 +69,7 @@ def _row(pieces: list[str]) -> str:
 
 def as_tensor(value: Any) -> Tensor | None:
     """The value with its own kind of entries (booleans stay booleans), where it can be drawn."""
-    if is_dense(value) and not value.is_complex() and not value.is_quantized:
+    if is_dense(value) and not value.is_complex():
         value = value.detach().cpu()
         return value if kind_of_number(value.dtype) in ("booleans", "integers") else value.double()
     if isinstance(value, np.ndarray | list | tuple):
@@ -85,7 +85,7 @@ def can_be_drawn(value: Any) -> bool:
 
 
 def _has_parts(value: Any) -> bool:
-    return isinstance(value, list | tuple | np.ndarray | Tensor) and len(np.shape(value)) > 0
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray | Tensor) and value.ndim > 0)
 
 
 def _picture(label: str, value: Any, low: float | None = None, high: float | None = None) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dis
 import linecache
 import os
 import sys
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import TracebackType
 
 
 class Place:
@@ -37,12 +39,24 @@ def own_place(error: BaseException | None, places: Sequence[tuple[str, int]] = (
     return Place(*own[-1]) if own else None
 
 
+def after(trace: TracebackType | None, function: Callable) -> TracebackType | None:
+    """The part of a traceback inside of this function: what it called."""
+    code, inner = getattr(function, "__code__", None), trace
+    while inner is not None:
+        if inner.tb_frame.f_code is code:
+            return inner.tb_next
+        inner = inner.tb_next
+    return trace
+
+
 def raised_in_own_code(error: BaseException) -> bool:
-    """Whether the innermost frame is the learner's, not torch's or another library's."""
+    """Whether a `raise` in the learner's own code raised it, and not torch or another library."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return trace is not None and _is_own(trace.tb_frame.f_code.co_filename)
+    if trace is None or not _is_own(trace.tb_frame.f_code.co_filename):
+        return False
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
 _LIBRARY = Path(__file__).resolve().parents[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,9 +65,18 @@ class Result:
     def _repr_html_(self) -> str:
         from transformer_lib.exercises.card import html_card
 
-        return html_card(self)
+        try:
+            return html_card(self)
+        except Exception:  # a result that cannot be drawn must not stop the notebook
+            return f"<p>{html.escape(self._plain())}</p>"
 
     def __repr__(self) -> str:
         from transformer_lib.exercises.card_text import text_card
 
-        return text_card(self)
+        try:
+            return text_card(self)
+        except Exception:
+            return self._plain()
+
+    def _plain(self) -> str:
+        return f"Exercise {self.id}: {self.status}. {self.message}"

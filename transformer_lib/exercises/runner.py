@@ -115,7 +115,9 @@ def run_guarded(job: Callable[[], Any], seconds: float) -> Outcome:
     try:
         ended = _wait(finished, start + seconds)
     finally:  # also where the learner pressed "interrupt"
-        if not ended and ident:
+        if not ended:
+            while not ident:  # it has hardly begun
+                time.sleep(0.001)
             places = _places(sys._current_frames().get(ident[0]))
             _stop_thread(ident[0], finished)
     if ended:
