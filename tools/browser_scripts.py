@@ -20,6 +20,17 @@ LAYOUT = {
     "mathjax/es5/tex-mml-chtml.js": "mathjax/tex-mml-chtml.js",
     "mathjax/es5/output/chtml": "mathjax/output/chtml",
 }
+LETTERS = {
+    "source-sans-3": "latin-normal latin-italic greek-normal",
+    "source-serif-4": "latin-normal",
+    "source-code-pro": "latin-normal",
+}
+LAYOUT |= {
+    f"@fontsource-variable/{font}/files/{name}": f"fonts/{name}"
+    for font, cuts in LETTERS.items()
+    for cut in cuts.split()
+    for name in [f"{font}-{cut.replace('-', '-wght-')}.woff2"]
+}
 FONTS = (".woff2", ".woff", ".ttf", ".eot", ".svg")
 # The widget manager asks for its icon fonts in either folder, depending on how a page was opened.
 FONT_FOLDERS = (f"npm/{MANAGER}", "npm/@jupyter-widgets")
