@@ -36,6 +36,19 @@
         return faults;
     },
 
+    // Letters of drawings, as they come out on the screen.
+    smallPrint(least) {
+        const faults = [];
+        for (const text of this.content().querySelectorAll('svg text')) {
+            if (!text.checkVisibility({visibilityProperty: true}) || !text.textContent.trim()) continue;
+            const {a, b} = text.getScreenCTM(), size = parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b);
+            if (size < least)
+                faults.push(`letters of ${size.toFixed(1)} px, under ${least}: "${text.textContent.trim()}" in ` +
+                    text.ownerSVGElement.outerHTML.slice(0, 80));
+        }
+        return faults;
+    },
+
     mathematics(expected) {
         const content = this.content(), faults = [];
         for (const node of content.querySelectorAll('mjx-merror, merror, [data-mjx-error]'))

@@ -21,6 +21,11 @@ def overflow(page: Page) -> list[str]:
     return look(page, "overflow")
 
 
+def small_print(page: Page, least: float) -> list[str]:
+    """Letters in drawings that are smaller than `least` pixels on the screen."""
+    return look(page, "smallPrint", least)
+
+
 def mathematics(page: Page, expected: bool = True) -> list[str]:
     """Formulas that were not set, were set as errors, or stand there as raw dollars."""
     return look(page, "mathematics", expected)

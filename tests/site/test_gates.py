@@ -82,6 +82,12 @@ def test_text_for_one_theme_only_is_seen(visited):
     assert any('"words"' in fault for fault in accessibility.contrast(visit.show("dark")))
 
 
+def test_small_letters_are_seen(visited):
+    page = visited(DRAWING.format("", 'transform="scale(0.5)"')).page
+    assert reading.small_print(page, 8) == []
+    assert "letters of 8.0 px, under 8.1" in reading.small_print(page, 8.1)[0]
+
+
 def test_box_that_stays_bright_is_seen(visited):
     page = visited("<div style='background: #ddd; color: #000; height: 200px'>bright</div>").show("dark")
     assert accessibility.contrast(page) == []

@@ -15,6 +15,7 @@ VIEWS = [
     ("dark", chromium.NARROW),
     ("light", chromium.NARROW),
 ]
+SMALLEST = {chromium.WIDE: 10, chromium.NARROW: 7}  # pixels of the letters in drawings
 NOT_ATTEMPTED = "not attempted yet"
 
 
@@ -32,11 +33,12 @@ def test_loads_without_errors(opened, name):
 
 @pytest.mark.parametrize(("theme", "width"), VIEWS)
 def test_fits_and_is_legible(visit, theme, width):
-    """No sideways scrolling, and contrast enough for every text, with everything unfolded."""
+    """No sideways scrolling, letters large enough, contrast enough, with everything unfolded."""
     page = visit.show(theme, width)
     visit.unfold()
     glare = accessibility.glare(page) if theme == "dark" else []
-    none(reading.overflow(page) + accessibility.contrast(page) + glare)
+    small = reading.small_print(page, SMALLEST[width])
+    none(reading.overflow(page) + small + accessibility.contrast(page) + glare)
 
 
 @pytest.mark.parametrize(("theme", "width"), VIEWS)
