@@ -410,8 +410,10 @@ SLOPE = Exercise(
     minutes=8,
     statement=r"""
 A row of scores $s_1, s_2, s_3$ gives the weights $p = (\tfrac12, \tfrac14, \tfrac14)$. How fast do the
-weights change when a score changes a little? Use $\dfrac{\partial p_i}{\partial s_j} = p_i(\delta_{ij}
-- p_j)$, where $\delta_{ij}$ is 1 for $i = j$ and 0 otherwise.
+weights change when a score changes a little? The slopes are
+
+$$\frac{\partial p_i}{\partial s_j} = p_i(\delta_{ij} - p_j), \qquad \delta_{ij} = 1 \text{ for } i = j,
+\text{ otherwise } 0.$$
 
 Return a list of four numbers: $\dfrac{\partial p_1}{\partial s_1}$, $\dfrac{\partial p_2}{\partial
 s_1}$, $\dfrac{\partial p_3}{\partial s_1}$ and $\dfrac{\partial p_2}{\partial s_3}$.
