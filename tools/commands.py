@@ -36,7 +36,7 @@ NO_VENV = (
 # What a failed command says, and the sentence for it. The first that is found counts.
 CAUSES = [
     (r"No space left on device|ENOSPC|Disk quota exceeded|EDQUOT", FULL),
-    (r"ensurepip is not available|No module named '?ensurepip|No module named '?venv", NO_VENV),
+    (r"No module named '?venv|\bensurepip\b", NO_VENV),
     (
         r"Temporary failure in name resolution|Name or service not known|Network is unreachable"
         r"|No route to host|nodename nor servname|Failed to establish a new connection|Connection refused"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import browser_scripts
 import stamps
-from commands import FULL, LOG, NO_VENV, ROOT, StopError, run, say
+from commands import FULL, ROOT, StopError, run, say
 
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
@@ -77,10 +77,8 @@ def _environment(explicit: bool) -> bool:
     say(f"Making a virtual environment in .venv with Python {running[0]}.{running[1]}.")
     try:
         run([sys.executable, "-m", "venv", VENV], "Making the virtual environment")
-    except StopError as problem:
+    except StopError:
         shutil.rmtree(VENV, ignore_errors=True)
-        if "venv" in str(problem) and "ensurepip" in str(problem):
-            raise StopError(NO_VENV) from None
         raise
     stamps.write(stamp, "made")
     return True
@@ -169,7 +167,3 @@ def _library() -> bool:
     _pip("--no-deps", "--no-build-isolation", "-q", "-e", f"{ROOT}[book]", what="Installing transformer_lib")
     stamps.write(stamp, key)
     return True
-
-
-def fresh_log() -> None:
-    LOG.unlink(missing_ok=True)

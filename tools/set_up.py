@@ -9,11 +9,11 @@ OLDEST, NEWEST = (3, 10), (3, 13)
 def main():
     found = sys.version_info[:2]
     if not OLDEST <= found <= NEWEST:
+        version = ".".join(str(part) for part in found)
         fault = "too old" if found < OLDEST else "too new"
-        sys.stderr.write(
-            f"This is Python {found[0]}.{found[1]} ({sys.executable}), which is {fault} for the book: "
-            "install Python 3.10, 3.11, 3.12 or 3.13, and run the same command again.\n"
-        )
+        words = ["This is Python", version, "(" + sys.executable + "), which is", fault, "for the book:"]
+        words += ["install Python 3.10, 3.11, 3.12 or 3.13, and run the same command again.\n"]
+        sys.stderr.write(" ".join(words))
         return 1
     from commands import reported
     from environment import set_up
