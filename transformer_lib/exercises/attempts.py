@@ -47,8 +47,9 @@ class Trial:
     def make_cases(self) -> None:
         """The arguments and what the reference makes of them."""
         with ordinary():
-            generator = torch.Generator().manual_seed(0)
-            for args in self.exercise.cases(generator):
+            with restored(Printed()):
+                all_args = self.exercise.cases(torch.Generator().manual_seed(0))
+            for args in all_args:
                 with restored(Printed()):
                     given = fresh(args)
                     expected = snapshot(self.exercise.run(self.exercise.reference, *given))

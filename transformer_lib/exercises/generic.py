@@ -9,7 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from transformer_lib.exercises.compare import Difference, close_entries, kind_of_number
-from transformer_lib.exercises.measure import brief, entries, few, first_difference, kind, outline, short
+from transformer_lib.exercises.measure import brief, entries, few, first_difference, kind, short
 
 
 def describe(found: Difference, tolerance: float, hide: bool = False, printed: str = "") -> str:
@@ -98,7 +98,7 @@ def _nan(found: Difference, tolerance, hide, printed):
 def _values(found: Difference, tolerance, hide, printed):
     got, expected = found.got, found.expected
     if hide:
-        return f"You answered {outline(got)}; that is not it."
+        return "That is not it yet."
     a, b = entries(expected), entries(got)
     if a is None or b is None or a.shape != b.shape:
         return f"It returned {brief(got)}; {brief(expected)} was expected."

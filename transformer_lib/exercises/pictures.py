@@ -61,9 +61,8 @@ def pictures(result: Result) -> list[str]:
 
 
 def _row(pieces: list[str]) -> str:
-    inner = "".join(
-        f'<div style="max-width:100%;overflow-x:auto" tabindex="0">{piece}</div>' for piece in pieces
-    )
+    box = '<div role="group" aria-label="numbers" tabindex="0" style="max-width:100%;overflow-x:auto">'
+    inner = "".join(f"{box}{piece}</div>" for piece in pieces)
     return f'<div style="display:flex;flex-wrap:wrap;gap:.6em 1.6em;margin:.5em 0">{inner}</div>'
 
 
