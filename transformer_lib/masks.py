@@ -4,7 +4,7 @@ A mask is a boolean tensor, **True = may attend**, of shape (B, H, T, S) with 1 
 all. Masks are combined with `&`. Where a mask is False, the score becomes −∞ before the softmax, so that
 the weight becomes exactly 0:
 
-$$\alpha_{ij} = \operatorname{softmax}_j(s_{ij}), \quad s_{ij} = -\infty \text{ where } i \text{ may not read } j.$$
+$$s_{ij} = -\infty \text{ where } i \text{ may not read } j \quad\Rightarrow\quad \alpha_{ij} = 0.$$
 
 torch is of two minds: `F.scaled_dot_product_attention` reads a boolean mask as here, while in
 `nn.MultiheadAttention` and `nn.Transformer` True means "may *not* attend".
