@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -24,15 +24,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-# Console messages that are let through, each with its reason.
-HARMLESS = {
-    "THEBE_JS_URL' has already been declared": "the theme writes its Thebe settings twice on every page",
-}
-HARMLESS_ON_DISK = {
-    "Access to font at 'file:": "Chromium lets no file fetch a font by script; the icons are drawings anyway",
-    "/webfonts/fa-": "the same request once more",
-    "console error: Failed to load resource: net::ERR_FAILED": "the same request once more",
-}
 WIDE, NARROW, HEIGHT = 1200, 390, 900
 THEMES = ("light", "dark")
 RESIZED = 350  # milliseconds; the theme answers a change of size after 300
@@ -119,12 +110,17 @@ class Visit:
 
     def _listen(self) -> None:
         page = self.page
-        page.on("console", lambda m: m.type == "error" and self._note(f"console error: {m.text}"))
-        page.on("pageerror", lambda error: self._note(f"page error: {error}"))
-        page.on("request", lambda r: self._is_foreign(r.url) and self._note(f"foreign request: {r.url}"))
-        page.on("websocket", lambda socket: self._note(f"foreign request: {socket.url}"))
-        page.on("requestfailed", lambda r: self._note(f"failed request: {r.url} ({r.failure})"))
-        page.on("response", lambda r: r.status >= 400 and self._note(f"failed request: {r.url} ({r.status})"))
+        page.on("console", lambda m: m.type == "error" and self.faults.append(f"console error: {m.text}"))
+        page.on("pageerror", lambda error: self.faults.append(f"page error: {error}"))
+        page.on(
+            "request", lambda r: self._is_foreign(r.url) and self.faults.append(f"foreign request: {r.url}")
+        )
+        page.on("websocket", lambda socket: self.faults.append(f"foreign request: {socket.url}"))
+        page.on("requestfailed", lambda r: self.faults.append(f"failed request: {r.url} ({r.failure})"))
+        page.on(
+            "response",
+            lambda r: r.status >= 400 and self.faults.append(f"failed request: {r.url} ({r.status})"),
+        )
 
     def _is_foreign(self, url: str) -> bool:
         parts = urlsplit(url)
@@ -132,10 +128,6 @@ class Visit:
         return not (
             parts.scheme in ("data", "blob", "about") or (parts.scheme == own and parts.netloc == self.host)
         )
-
-    def _note(self, fault: str) -> None:
-        if not any(text in fault for text in HARMLESS):
-            self.faults.append(fault)
 
     def settle(self) -> None:
         """Wait until the page is at rest; a widget or a formula that never comes is a fault."""
@@ -146,12 +138,12 @@ class Visit:
             )
             self.page.evaluate(DRAWN)
         except Exception as error:
-            self._note(f"never came to rest: {str(error).splitlines()[0]}")
+            self.faults.append(f"never came to rest: {str(error).splitlines()[0]}")
 
     def show(self, theme: str = "light", width: int = WIDE) -> Page:
         """The page in this theme, chosen by its own switch, and at this width in pixels."""
         if not self.page.evaluate(PRESS_SWITCH, theme):
-            self._note(f"the theme cannot be switched to {theme}")
+            self.faults.append(f"the theme cannot be switched to {theme}")
         if self.page.viewport_size["width"] != width:
             self.page.set_viewport_size({"width": width, "height": HEIGHT})
             self.page.wait_for_timeout(RESIZED)
@@ -162,14 +154,6 @@ class Visit:
         if self.page.evaluate(UNFOLD):
             self.page.wait_for_timeout(RESIZED)
         return self.page
-
-    def main_faults(self) -> list[str]:
-        """What counts when the page is opened as a file."""
-        return [fault for fault in self.faults if not any(text in fault for text in HARMLESS_ON_DISK)]
-
-    def path(self) -> str:
-        """The page's own path, for messages."""
-        return unquote(urlsplit(self.address).path)
 
     def close(self) -> None:
         self.context.close()

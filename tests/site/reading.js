@@ -36,17 +36,17 @@
         return faults;
     },
 
-    // Letters of drawings, as they come out on the screen.
+    // The smallest letters of each drawing, as they come out on the screen.
     smallPrint(least) {
-        const faults = [];
+        const smallest = new Map();
         for (const text of this.content().querySelectorAll('svg text')) {
             if (!text.checkVisibility({visibilityProperty: true}) || !text.textContent.trim()) continue;
             const {a, b} = text.getScreenCTM(), size = parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b);
-            if (size < least)
-                faults.push(`letters of ${size.toFixed(1)} px, under ${least}: "${text.textContent.trim()}" in ` +
-                    text.ownerSVGElement.outerHTML.slice(0, 80));
+            const drawing = text.ownerSVGElement;
+            if (size < (smallest.get(drawing) || least)) smallest.set(drawing, size);
         }
-        return faults;
+        return [...smallest].map(([drawing, size]) =>
+            `letters of ${size.toFixed(1)} px, under ${least}: ${drawing.outerHTML.slice(0, 120)}`);
     },
 
     mathematics(expected) {

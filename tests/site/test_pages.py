@@ -90,6 +90,6 @@ def test_opens_from_disk(browser, site, name):
         page, count = visit.page, built_book.calls(name, "explore")
         assert page.locator("main h1:visible").count() == 1
         faults = reading.mathematics(page, built_book.has_mathematics(name)) + figures.explored(page, count)
-        none(visit.main_faults() + faults)
+        none(visit.faults + faults)
     finally:
         visit.close()
