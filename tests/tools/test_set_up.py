@@ -26,6 +26,16 @@ def test_an_unsuitable_python_is_refused_in_a_sentence(version, fault, monkeypat
     assert f"{fault} for the book: install Python 3.10, 3.11, 3.12 or 3.13" in said
 
 
+def test_a_suitable_python_goes_on(monkeypatch):
+    asked = []
+    monkeypatch.setattr(environment, "set_up", lambda explicit: asked.append(explicit))
+    for python, version in {"python3": (3, 10), "": (3, 13)}.items():
+        monkeypatch.setenv("PYTHON", python)
+        monkeypatch.setattr(sys, "version_info", (*version, 1))
+        assert set_up.main() == 0
+    assert asked == [True, False]
+
+
 def test_an_old_python_can_read_the_first_script():
     tree = ast.parse((TOOLS / "set_up.py").read_text(encoding="utf-8"), feature_version=(3, 4))
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr | ast.AnnAssign)]
