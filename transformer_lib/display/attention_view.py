@@ -77,8 +77,6 @@ def _drawing(
         text(left - 7, top - 8, "reading", "font-size='13' text-anchor='end'"),
         text(right + 7, top - 8, "read from", "font-size='13'"),
     ]
-    for j, word in enumerate(read):
-        out.append(text(right + 7, height(j, len(keys)) + 5, word))
     for i, word in enumerate(reads):
         y = height(i, len(queries))
         strands, shown = [], []
@@ -89,10 +87,12 @@ def _drawing(
                 shown.append(_box(right + 2, end, width - right - 3, 0.06 + 0.34 * min(weight, 1.0)))
                 shown.append(text(width - 6, end + 5, f"{weight:.2f}", "text-anchor='end'"))
         out.append(
-            f"<g class='row' tabindex='0' role='img' aria-label='{html.escape(lines[i])}'>"
+            f"<g class='reader' tabindex='0' role='img' aria-label='{html.escape(lines[i])}'>"
             f"{_box(1, y, left - 2, None)}{text(left - 7, y + 5, word, 'text-anchor=' + repr('end'))}"
             f"<g class='strands'>{''.join(strands)}</g><g class='shown'>{''.join(shown)}</g></g>"
         )
+    words = [text(right + 7, height(j, len(keys)) + 5, word) for j, word in enumerate(read)]
+    out.append(f"<g pointer-events='none'>{''.join(words)}</g>")
     return "".join(out), (width, top + ROW * most + 4)
 
 
@@ -110,21 +110,21 @@ def _box(x: float, y: float, width: float, opacity: float | None) -> str:
 def _css(scope: str) -> str:
     """The word pointed at, or else the one in focus, shows its weights and hides the others' strands."""
     view = f".{scope}"
-    unpointed = f"{view}:not(:has(.row:hover))"
+    unpointed = f"{view}:not(:has(.reader:hover))"
     rules = {
         f"{view} path": f"fill:none;stroke:{PALETTE['blue']}",
         f"{view} .strands,{view} .shown": "pointer-events:none",
         f"{view} .shown": "visibility:hidden",
         f"{view} rect": f"fill:{PALETTE['blue']}",
         f"{view} .hit": "fill-opacity:0",
-        f"{view} .row": "cursor:pointer;outline:none",
-        f"{view} .row:focus .hit": "stroke:currentColor;stroke-width:2",
-        f"{view} .row:hover .shown": "visibility:visible",
-        f"{unpointed} .row:focus .shown": "visibility:visible",
-        f"{view} .row:hover .hit": "fill-opacity:.3",
-        f"{unpointed} .row:focus .hit": "fill-opacity:.3",
-        f"{view}:has(.row:hover) .row:not(:hover) .strands": "opacity:0",
-        f"{unpointed}:has(.row:focus) .row:not(:focus) .strands": "opacity:0",
+        f"{view} .reader": "cursor:pointer;outline:none",
+        f"{view} .reader:focus .hit": "stroke:currentColor;stroke-width:2",
+        f"{view} .reader:hover .shown": "visibility:visible",
+        f"{unpointed} .reader:focus .shown": "visibility:visible",
+        f"{view} .reader:hover .hit": "fill-opacity:.3",
+        f"{unpointed} .reader:focus .hit": "fill-opacity:.3",
+        f"{view}:has(.reader:hover) .reader:not(:hover) .strands": "opacity:0",
+        f"{unpointed}:has(.reader:focus) .reader:not(:focus) .strands": "opacity:0",
     }
     moving = f"@media (prefers-reduced-motion:no-preference){{{view} .strands{{transition:opacity .15s}}}}"
     return "".join(f"{selector}{{{style}}}" for selector, style in rules.items()) + moving

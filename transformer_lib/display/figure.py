@@ -95,6 +95,8 @@ def _draw(fig: Figure) -> str:
     fig.patch.set_visible(False)
     for ax in fig.axes:
         ax.patch.set_visible(False)
+        if ax.images or ax.findobj(QuadMesh):
+            ax.grid(False)  # its lines would run over the cells
     for legend in fig.findobj(Legend):
         legend.get_frame().set_facecolor("none")
     for mesh in fig.findobj(QuadMesh):
@@ -128,7 +130,7 @@ def _inline(svg: str, alt: str) -> str:
     svg = _own_ids(svg, short_name(alt, svg))
     return (
         f'<svg class="figure" role="img" aria-label="{html.escape(alt)}" viewBox="0 0 {width} {height}" '
-        f'style="width:{float(width) / 12:.4g}em;max-width:100%;height:auto;display:block;margin:0 auto;'
+        f'style="width:{float(width) / 12:.4g}rem;max-width:100%;height:auto;display:block;margin:0 auto;'
         'overflow:visible;color:inherit;fill:currentColor;font-family:inherit;stroke-linejoin:round">'
         f"{_without_bare_groups(svg)}</svg>"
     )

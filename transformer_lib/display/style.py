@@ -29,6 +29,7 @@ def matplotlib_style() -> dict[str, Any]:
     ink = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "hatch.color")
     return {
         **dict.fromkeys(ink, INK),
+        "axes.axisbelow": True,
         "axes.facecolor": "none",
         "axes.grid": True,
         "axes.prop_cycle": cycler(color=PALETTE.values()) + cycler(linestyle=DASHES),

@@ -11,17 +11,19 @@ from typing import Any
 
 import ipywidgets as widgets
 
-# In the colours of the page. A Tab stands in for Stack, without its headers and its frame.
+# In the colours of the page; the class stands twice to weigh more than the widgets' own rules. A Tab stands
+# in for Stack, without its headers and its frame.
 CSS = """
-.explore {color: inherit; max-width: 100%; overflow: visible}
-.explore .widget-label, .explore .widget-readout {color: inherit}
-.explore .widget-readout {min-width: 4em; text-align: left}
-.explore .widget-html, .explore .widget-html-content {color: inherit; line-height: normal; overflow: visible}
-.explore .widget-html {height: auto; margin: 0; width: 100%}
-.explore .noUi-handle:focus, .explore select:focus {outline: 3px solid #0072B2; outline-offset: 2px}
-.explore-frames, .explore-frames > .widget-tab-contents {
-  background: none; border: 0; margin: 0; overflow: visible; padding: 0; width: 100%}
-.explore-frames > .p-TabBar, .explore-frames > .lm-TabBar {display: none}
+.explore.explore {color: inherit; margin: 0 auto; max-width: 100%; overflow: visible; width: fit-content}
+.explore.explore .jupyter-widgets, .explore.explore .widget-label, .explore.explore .widget-readout {color: inherit}
+.explore.explore .widget-readout {min-width: 4em; text-align: left}
+.explore.explore .widget-html {height: auto; margin: 0; width: 100%}
+.explore.explore .widget-html-content {color: inherit; line-height: normal; overflow: visible}
+.explore.explore .noUi-handle:focus, .explore.explore select:focus {
+  outline: 3px solid #0072B2; outline-offset: 2px}
+.explore.explore .explore-frames, .explore.explore .widget-tab-contents {
+  background: none; border: 0; color: inherit; margin: 0; overflow: visible; padding: 0; width: 100%}
+.explore.explore .p-TabBar, .explore.explore .lm-TabBar {display: none}
 """.replace("\n", "")
 
 
@@ -41,7 +43,7 @@ def linked(grid: Mapping[str, list[tuple[str, Any]]], frames: Mapping[tuple[str,
         kind = widgets.Stack if hasattr(widgets, "Stack") else widgets.Tab
         book = kind(children=[pages((*chosen, label)) for label, _ in options], selected_index=0)
         book.add_class("explore-frames")
-        widgets.jslink((control, "index"), (book, "selected_index"))
+        widgets.jsdlink((control, "index"), (book, "selected_index"))  # works in the browser
         return book
 
     box = widgets.VBox([css, *controls, pages(())])
