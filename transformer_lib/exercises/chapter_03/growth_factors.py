@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transformer_lib.exercises.chapter_03.probes import entries
+from transformer_lib.exercises.chapter_03.shared import entries
 from transformer_lib.exercises.exercise import Exercise, Mistake
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from transformer_lib.exercises.chapter_03.probes import entries
+from transformer_lib.exercises.chapter_03.shared import entries
 from transformer_lib.exercises.exercise import Exercise, Mistake
 
 

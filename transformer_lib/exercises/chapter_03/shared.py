@@ -1,4 +1,4 @@
-"""What several exercises of chapter 3 look for."""
+"""What several exercises of chapter 3 use."""
 
 from __future__ import annotations
 
