@@ -54,7 +54,9 @@ def set_up_cell(home: repository.Repository) -> NotebookNode:
 def exercise_cells(exercise) -> list[NotebookNode]:
     """The three cells of an exercise: what it asks, where it is written, what checks it."""
     unit = "minute" if exercise.minutes == 1 else "minutes"
+    anchor = f"exercise-{exercise.id.replace('.', '-')}"
     statement = (
+        f'<a id="{anchor}"></a>\n\n'  # headings get other names in each place; links need one name
         f"### Exercise {exercise.id}: {exercise.title}\n\n"
         f"*{exercise.kind} · {exercise.difficulty} · {exercise.minutes} {unit}*\n\n"
         f"{exercise.statement.strip()}"
@@ -63,8 +65,8 @@ def exercise_cells(exercise) -> list[NotebookNode]:
     cells = []
     for part, text in zip(PARTS, texts, strict=True):
         new = new_markdown_cell if part == "statement" else new_code_cell
-        name = f"exercise-{exercise.id.replace('.', '-')}-{part}"
-        cells.append(new(text, id=name, metadata={"exercise": {"id": exercise.id, "part": part}}))
+        metadata = {"exercise": {"id": exercise.id, "part": part}}
+        cells.append(new(text, id=f"{anchor}-{part}", metadata=metadata))
     return cells
 
 

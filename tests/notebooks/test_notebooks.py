@@ -62,7 +62,8 @@ def test_the_generated_cells_read_as_agreed():
     assert cells["badge"].metadata == {"tags": ["remove-cell"]}
     assert "@ git+https://github.com/some-one/the-book@v1.2.3" in cells["set-up"].source
     assert cells["exercise-2-1-statement"].source == (
-        "### Exercise 2.1: Scores\n\n*write · easy · 5 minutes*\n\nReturn $q \\cdot k$."
+        '<a id="exercise-2-1"></a>\n\n### Exercise 2.1: Scores\n\n*write · easy · 5 minutes*\n\n'
+        "Return $q \\cdot k$."
     )
     assert cells["exercise-2-1-statement"].cell_type == "markdown"
     assert cells["exercise-2-1-stub"].source == EXERCISES["2.1"].stub.strip()

@@ -1,7 +1,7 @@
 """Exercises that check themselves and name the mistake.
 
 `check("2.3", my_function)` returns a result that a notebook shows as a card; `catalogue()` lists all
-exercises. Each chapter's are in `chapter_NN.py`. A learner's code is run with a time limit and cannot
+exercises. Each chapter's are in `chapter_NN/`. A learner's code is run with a time limit and cannot
 stop the notebook: see `runner.py` and `restore.py`. How a mistake is found: `diagnose.py`.
 """
 

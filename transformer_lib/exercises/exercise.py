@@ -1,6 +1,6 @@
 """What an exercise is: statement, stub, reference solution, cases, hints and the mistakes it can name.
 
-Each `chapter_NN.py` of this folder defines `EXERCISES: tuple[Exercise, ...]`. Everything about an exercise
+Each `chapter_NN` of this folder defines `EXERCISES: tuple[Exercise, ...]`. Everything about an exercise
 is written there and only there; notebooks, cards, graders and tests read it from here.
 """
 
