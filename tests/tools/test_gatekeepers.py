@@ -86,7 +86,15 @@ def test_hosts_and_paths_are_seen(line):
 
 
 @pytest.mark.parametrize(
-    "line", ["pip install torch", "https://github.com/home/work/", "a/work/b", "#!/usr/bin/env bash"]
+    "line",
+    [
+        "pip install torch",
+        "https://github.com/home/work/",
+        "a/work/b",
+        "/home/me/x",
+        "/tmp/ipykernel_7/1.py",
+        "#!/usr/bin/env bash",
+    ],
 )
 def test_ordinary_lines_pass(line):
     assert lint.text_faults("f", line, root="(nowhere)") == []
