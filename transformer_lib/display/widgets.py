@@ -15,7 +15,8 @@ import ipywidgets as widgets
 # in for Stack, without its headers and its frame.
 CSS = """
 .explore.explore {color: inherit; margin: 0 auto; max-width: 100%; overflow: visible; width: fit-content}
-.explore.explore .jupyter-widgets, .explore.explore .widget-label, .explore.explore .widget-readout {color: inherit}
+.explore.explore .jupyter-widgets, .explore.explore .widget-label, .explore.explore .widget-readout {
+  color: inherit}
 .explore.explore .widget-readout {min-width: 4em; text-align: left}
 .explore.explore .widget-html {height: auto; margin: 0; width: 100%}
 .explore.explore .widget-html-content {color: inherit; line-height: normal; overflow: visible}
