@@ -32,6 +32,8 @@ PREINSTALLED = [
     *("transformers==5.15.*", "sentence-transformers", "safetensors", "tokenizers"),
 ]
 RUNNER = ["pytest==8.4.2", "nbval==0.11.0"]
+# What pip says of the machine's settings and folders, and IPython of every %pip.
+PIP_SAYS = re.compile(r"^(?:WARNING: |Note: you may need to restart).*$", re.MULTILINE)
 STUB = '"""Stands for the module by which a notebook knows that it is in Colab."""\n'
 
 
@@ -123,10 +125,8 @@ def problems(run: run_notebook.Run, version: str) -> list[str]:
     """What is wrong with a notebook whose cells all ran: its set-up line, its figures to explore."""
     found = []
     set_up = next((cell for cell in run.cells if "set-up" in cell["tags"]), None)
-    lines = [
-        line for output in (set_up or {"outputs": []})["outputs"] for line in output["text"].splitlines()
-    ]
-    lines = [line for line in lines if line.strip() and not line.startswith("Note: you may need to restart")]
+    said = "\n".join(output["text"] for output in (set_up["outputs"] if set_up else []))
+    lines = [line for line in PIP_SAYS.sub("", said).splitlines() if line.strip()]
     if len(lines) != 1 or f"transformer_lib {version}" not in lines[0]:
         found.append(f"the set-up cell must say in one line what it found; it said: {lines}")
     views = 0

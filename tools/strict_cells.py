@@ -89,7 +89,7 @@ def _shown(output) -> dict:
     """The kinds of an output and its text."""
     data = output.get("data", {})
     text = data.get("text/plain", output.get("text", ""))
-    return {"kinds": sorted(data) or [output["output_type"]], "text": text}
+    return {"kinds": sorted(data) or [output["output_type"]], "text": ANSI.sub("", text)}
 
 
 def _problem(item: IPyNbCell, call, report) -> tuple[str | None, str]:

@@ -36,7 +36,7 @@ def run(set_up=(READY,), figures=1, source="explore(draw, alt='')", found="[]"):
 
 
 def test_a_good_run_has_no_problem():
-    note = "Note: you may need to restart the kernel to use updated packages.\n"
+    note = "WARNING: Location 'x' is ignored.\nNote: you may need to restart the kernel.\n"
     assert colab.problems(run(set_up=(note, READY + "\n")), "1.2.3") == []
 
 

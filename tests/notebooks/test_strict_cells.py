@@ -16,10 +16,12 @@ def outcome(folder, *cells, limit=30):
 
 
 def test_good_cells_pass(tmp_path):
-    problems, run = outcome(tmp_path, new_markdown_cell("# Title"), "x = 6", "assert x == 6\nx")
+    problems, run = outcome(
+        tmp_path, new_markdown_cell("# Title"), "x = 6", "assert x == 6\nprint('\\x1b[33mx\\x1b[0m')"
+    )
     assert problems == [None, None]
     assert [cell["cell"] for cell in run.cells] == [2, 3]
-    assert run.cells[1]["outputs"] == [{"kinds": ["text/plain"], "text": "6"}]
+    assert run.cells[1]["outputs"] == [{"kinds": ["stream"], "text": "x\n"}]
     assert run.report() == ""
 
 
