@@ -98,11 +98,14 @@ def built() -> Result:
     return Result("book", passed=not code, failed=bool(code))
 
 
+def has_browser() -> bool:
+    return any(shutil.which(name) for name in BROWSERS)
+
+
 def one(step: str, number: str) -> Result:
     say(f"\n[{number}] {step}: {TITLES[step]}")
     start = time.monotonic()
-    if step == "browser" and not any(shutil.which(name) for name in BROWSERS):
-        say(NO_BROWSER)
+    if step == "browser" and not has_browser():
         result = Result(step, failed=1, remark="no browser")
     else:
         result = built() if step == "book" else tested(step)
@@ -115,6 +118,8 @@ def main(wanted: list[str]) -> None:
     if unknown:
         raise StopError(f"There is no step {', '.join(unknown)}: the steps are {', '.join(TITLES)}.")
     steps = [step for step in TITLES if step in wanted or not wanted]
+    if "browser" in steps and not has_browser():
+        say(NO_BROWSER)  # at once, and not after the minutes that the other steps take
     REPORTS.mkdir(parents=True, exist_ok=True)
     results = [one(step, f"{number}/{len(steps)}") for number, step in enumerate(steps, 1)]
     say("\nAll tests:")
