@@ -4,8 +4,10 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+import torch
 
 from transformer_lib.exercises import catalogue, check
+from transformer_lib.exercises.facts import GENERIC
 
 EXERCISES = {exercise.id: exercise for exercise in catalogue()}
 FEWEST_RIGHT, FEWEST_WRONG = 3, 6
@@ -86,6 +88,12 @@ def test_every_mistake_is_made_somewhere(id):
     made = {name for _, name in WRONG.get(id, ())}
     made |= {mistake.name for mistake in EXERCISES[id].mistakes if mistake.variant is not None}
     assert {mistake.name for mistake in EXERCISES[id].mistakes} <= made
+
+
+@pytest.mark.parametrize("id", [id for id, exercise in EXERCISES.items() if not exercise.asks_for_answer])
+@pytest.mark.parametrize("nothing", [torch.zeros(1), torch.ones(17, 17), torch.zeros(0), torch.tensor(0.5)])
+def test_nonsense_gets_no_name_of_a_known_mistake(id, nothing):
+    assert check(id, lambda *args: nothing).mistake in GENERIC
 
 
 @pytest.mark.parametrize(("id", "answer"), numbered(RIGHT))

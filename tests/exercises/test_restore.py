@@ -60,7 +60,7 @@ def state():
         "showwarning": warnings.showwarning,
         "limit": sys.getrecursionlimit(),
         "stack": threading.stack_size(),
-        "hook": sys.breakpointhook,
+        "hooks": (sys.breakpointhook, sys.unraisablehook, threading.excepthook),
         "interval": sys.getswitchinterval(),
         "device": torch.get_default_device(),
     }
@@ -109,6 +109,26 @@ def test_printed_lines_are_counted_and_kept_short():
 
 def test_warnings_are_shown_with_what_is_printed():
     assert "UserWarning: watch <out>" in judge(SHARES, warning, 10).printed
+
+
+def test_errors_that_nobody_can_catch_are_kept_with_what_is_printed():
+    class Reluctant:
+        def __del__(self):
+            raise LookupError
+
+    def fail():
+        raise OverflowError
+
+    def function(scores):
+        Reluctant()
+        thread = threading.Thread(target=fail)
+        thread.start()
+        thread.join()
+        return softmax(scores)
+
+    result = judge(SHARES, function, 10)
+    assert result.passed
+    assert result.printed.splitlines() == ["Ignored: LookupError", "Ignored: OverflowError"] * 3
 
 
 def test_random_numbers_are_the_same_for_all():

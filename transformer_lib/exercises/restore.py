@@ -8,6 +8,7 @@ import io
 import math
 import random
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 
@@ -54,7 +55,8 @@ def restored(printed: Printed) -> Iterator[None]:
     Afterwards random states, dtype, streams, warning filters and torch's own functions are as before."""
     streams = sys.stdout, sys.stderr, sys.stdin
     states = random.getstate(), np.random.get_state()
-    dtype, limit, hook = torch.get_default_dtype(), sys.getrecursionlimit(), sys.breakpointhook
+    dtype, limit = torch.get_default_dtype(), sys.getrecursionlimit()
+    hooks = sys.breakpointhook, sys.unraisablehook, threading.excepthook
     names = [dict(vars(namespace)) for namespace in _NAMESPACES]
     cuda = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
     shell = _shell()
@@ -63,6 +65,10 @@ def restored(printed: Printed) -> Iterator[None]:
             sys.stdout = sys.stderr = printed
             sys.stdin = io.StringIO()
             sys.breakpointhook = lambda *args, **kwargs: None
+            # In a thread of the learner's, or where garbage is collected at the bottom of a recursion.
+            sys.unraisablehook = threading.excepthook = lambda failed: printed.write(
+                f"Ignored: {failed.exc_type.__name__}\n"
+            )
             builtins.input = _no_input
             if shell is not None:  # exit() in a notebook asks for the kernel's end
                 shell.__dict__["ask_exit"] = sys.exit
@@ -82,7 +88,7 @@ def restored(printed: Printed) -> Iterator[None]:
             for namespace, before in zip(_NAMESPACES, names, strict=True):
                 _put_back(namespace, before)
             sys.stdout, sys.stderr, sys.stdin = streams
-            sys.breakpointhook = hook
+            sys.breakpointhook, sys.unraisablehook, threading.excepthook = hooks
             sys.setrecursionlimit(limit)
             torch.set_default_dtype(dtype)
             random.setstate(states[0])
