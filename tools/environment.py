@@ -136,7 +136,7 @@ def _watch():
         if "Retrying (" in line:
             return "the registry does not answer; trying again"
         if line.startswith("Installing collected packages"):
-            return f"unpacking {line.count(',') + 1} packages, a minute or so"
+            return f"unpacking {line.count(',') + 1} packages, which takes a while"
         return None
 
     return news

@@ -95,7 +95,7 @@ def test_pip_is_told_of_in_few_lines():
     assert [line for line in map(news, lines) if line] == ["25 packages looked up"]
     assert news("  Downloading torch-2.13.0-cp311-linux.whl (526.7 MB)") == "downloading torch, 526.7 MB"
     assert news("  Downloading six-1.17.0.whl (11 kB)") is None
-    assert news("Installing collected packages: a, b, c") == "unpacking 3 packages, a minute or so"
+    assert news("Installing collected packages: a, b, c") == "unpacking 3 packages, which takes a while"
 
 
 def test_browser_scripts_are_laid_out_whole(tmp_path, monkeypatch):
