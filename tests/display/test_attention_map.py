@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from transformer_lib.display import attention_map, attention_view
+from transformer_lib.display.colors import cell_color
 from transformer_lib.display.words import reading, shorten, words_of
 
 TOKENS = ["The", "animal", "<script>alert(1)</script>"]
@@ -53,6 +54,11 @@ def test_small_maps_have_numbers_and_large_ones_do_not():
 
 def test_the_scale_ends_at_the_largest_weight():
     assert "0.24" in texts(attention_map(["a", "b"], [[0.24, 0.1], [0, 0]]))
+
+
+def test_colours_reach_from_zero_to_the_largest_weight():
+    found = cells(attention_map(["a", "b"], [[0.002, 0.001], [0, 0.0005]]))
+    assert [color for color, _ in found.values()] == ["#fee838", "#7d7c78", cell_color(0.25)]
 
 
 def test_weights_of_zero_only_can_be_shown():
@@ -121,6 +127,7 @@ def test_other_things_are_refused(show, tokens, weights, kind, match):
 @BOTH
 def test_rounding_of_half_precision_is_no_fault(show):
     show(TOKENS, torch.softmax(torch.randn(3, 3), -1).bfloat16())
+    show(TOKENS, [[1.0009, 0, 0]] * 3)
 
 
 @BOTH

@@ -81,6 +81,11 @@ def test_booleans_are_words_on_the_two_ends():
     shown = heat_map(torch.tensor([[True, False]]))
     assert cells(shown) == [["True", "False"]]
     assert backgrounds(shown) == ["#fee838", "#00224e"]
+    assert set(backgrounds(heat_map([[True, True]]))) == {"#fee838"}
+
+
+def test_numbers_stand_out_from_their_colour():
+    assert re.findall(r"background:#\w+;color:(#\w+)", heat_map([[0, 10]]).html) == ["#fff", "#000"]
 
 
 def test_what_is_no_number_has_no_colour_and_does_not_spoil_the_others():

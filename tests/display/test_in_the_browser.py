@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
+import ipywidgets as widgets
 import pytest
 from ipywidgets.embed import embed_data
 from playwright.sync_api import sync_playwright
@@ -122,8 +123,11 @@ def test_nothing_is_wider_than_a_telephone(opened, line):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_a_figure_to_explore_needs_no_kernel(opened, line):
-    """In the page as the book builds it, with the book's own scripts."""
+@pytest.mark.parametrize("generation", ["Stack", "Tab"])
+def test_a_figure_to_explore_needs_no_kernel(opened, line, generation, monkeypatch):
+    """In a page as the book builds it, with the book's own scripts; Tab is for ipywidgets 7.7.1."""
+    if generation == "Tab":
+        monkeypatch.delattr(widgets, "Stack")
     shown = explore(
         lambda d_k, scaled: line(d_k, 2),
         alt="d_k is {d_k}, {scaled}",
@@ -162,6 +166,11 @@ def test_a_figure_to_explore_needs_no_kernel(opened, line):
     assert seen() == ["d_k is 16, scaled"]
     assert page.locator(".widget-readout").inner_text() == "16"
 
+    assert not page.locator(".lm-TabBar").filter(visible=True).count()
+    frames = page.locator(".explore-frames").first.evaluate("""node => {
+        const {backgroundColor, borderTopWidth, paddingTop} = getComputedStyle(node);
+        return [backgroundColor, borderTopWidth, paddingTop]; }""")
+    assert frames == ["rgba(0, 0, 0, 0)", "0px", "0px"]
     ink = page.locator("svg text").first.evaluate("node => getComputedStyle(node).fill")
     assert ink == page.locator(".widget-label").first.evaluate("node => getComputedStyle(node).color")
     assert re.fullmatch(r"rgb\(219, 225, 232\)", ink)

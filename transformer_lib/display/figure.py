@@ -106,12 +106,11 @@ def _draw(fig: Figure) -> str:
     no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with mpl.rc_context({"svg.hashsalt": "one salt: the same ids for the same figure"}):
         FigureCanvasSVG(fig)  # becomes the figure's canvas
-        dpi, fig.dpi = fig.dpi, 72  # SVG counts in points
+        fig.dpi = 72  # SVG counts in points
         renderer = Renderer(width * 72, height * 72, out, image_dpi=PICTURE_DPI, metadata=no_metadata)
         mixed = MixedModeRenderer(fig, width, height, PICTURE_DPI, renderer)
         fig.draw(mixed)
         mixed.finalize()
-        fig.dpi = dpi
     return out.getvalue()
 
 
