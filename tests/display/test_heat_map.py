@@ -114,6 +114,8 @@ def test_a_large_matrix_is_cut_and_says_so():
     assert table[10] == ["300", "301", "302", "303", "304", "305", "306", "…"]
     assert set(table[11]) == {"…"}
     assert len(shown.html) < 20_000
+    assert "first 7 of 30 columns" in heat_map(torch.zeros(3, 30)).html
+    assert "first 11 of 40 rows" in heat_map(torch.zeros(40, 3)).html
 
 
 def test_the_largest_matrix_shown_in_full_is_not_cut():

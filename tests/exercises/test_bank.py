@@ -96,6 +96,20 @@ def test_nonsense_gets_no_name_of_a_known_mistake(id, nothing):
     assert check(id, lambda *args: nothing).mistake in GENERIC
 
 
+@pytest.mark.parametrize("id", [id for id, exercise in EXERCISES.items() if not exercise.asks_for_answer])
+def test_noise_of_the_right_shape_gets_no_name_of_a_known_mistake(id):
+    reference = EXERCISES[id].reference
+
+    def noise(*args):
+        right = reference(*args)
+        generator = torch.Generator().manual_seed(1)
+        shapes = [part.shape for part in right] if isinstance(right, tuple) else [right.shape]
+        drawn = [torch.randn(shape, generator=generator) for shape in shapes]
+        return tuple(drawn) if isinstance(right, tuple) else drawn[0]
+
+    assert check(id, noise).mistake in GENERIC
+
+
 @pytest.mark.parametrize(("id", "answer"), numbered(RIGHT))
 def test_right_answer_passes(id, answer):
     result = check(id, answer)

@@ -86,7 +86,9 @@ def _shown(shape: tuple[int, int]) -> tuple[tuple[int, int], str]:
     columns = shape[1] if shape[1] <= MOST_COLUMNS else MOST_COLUMNS - 1
     if (rows, columns) == shape:
         return shape, ""
-    return (rows, columns), f"first {rows} of {shape[0]} rows and {columns} of {shape[1]} columns"
+    counts = ((rows, shape[0], "rows"), (columns, shape[1], "columns"))
+    cut = [f"{some} of {all_} {name}" for some, all_, name in counts if some < all_]
+    return (rows, columns), f"first {' and '.join(cut)}"
 
 
 def _labels(labels: Sequence[object] | None, count: int, shown: int) -> list[str] | None:

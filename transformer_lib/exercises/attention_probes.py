@@ -78,12 +78,16 @@ def transposed(weights: torch.Tensor, scores: torch.Tensor) -> bool:
 
 
 def unused(position: int) -> Probe:
-    """A probe: the argument at this position can be changed without changing the result."""
+    """A probe: of all arguments the one at this position alone can be changed without changing the result."""
 
     def probe(attempt: Attempt) -> bool:
-        args = list(attempt.cases[-1].args)
-        args[position] = args[position].flip(0) * 0.7 + 0.1
-        return near(attempt.call(*args), attempt.cases[-1].got)
+        args, got = attempt.cases[-1].args, attempt.cases[-1].got
+
+        def same_without(n: int) -> bool:
+            changed = args[n].flip(0) * 0.7 + 0.1
+            return near(attempt.call(*args[:n], changed, *args[n + 1 :]), got)
+
+        return [n for n in range(len(args)) if same_without(n)] == [position]
 
     return probe
 
