@@ -1,6 +1,5 @@
 """What all tests share: shapes checked at every call, and the devices that are at hand."""
 
-from contextlib import contextmanager
 from pathlib import Path
 
 import jaxtyping
@@ -24,20 +23,3 @@ def device(request) -> torch.device:
 @pytest.fixture(autouse=True)
 def _same_random_numbers():
     torch.manual_seed(0)
-
-
-@contextmanager
-def unchecked():
-    """The shape checker off, for what it stands in the way of: wrong input and torch.compile."""
-    jaxtyping.config.update("jaxtyping_disable", True)
-    try:
-        yield
-    finally:
-        jaxtyping.config.update("jaxtyping_disable", False)
-
-
-@contextmanager
-def raises(kind: type[Exception], match: str):
-    """`pytest.raises` for wrong input: the message must be the library's own, not the shape checker's."""
-    with unchecked(), pytest.raises(kind, match=match):
-        yield

@@ -63,7 +63,7 @@ def mutate(module: str, old: str, new: str, folder: Path) -> None:
     """A copy of the library and its tests in `folder`, with one change in one module."""
     shutil.copytree(ROOT / "transformer_lib", folder / "transformer_lib")
     (folder / "tests").mkdir()
-    for name in ("conftest.py", f"test_{module}.py"):
+    for name in ("conftest.py", "checking.py", f"test_{module}.py"):
         shutil.copy(ROOT / "tests" / name, folder / "tests")
     shutil.copy(ROOT / "pyproject.toml", folder)
     path = folder / "transformer_lib" / f"{module}.py"

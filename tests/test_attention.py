@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from conftest import raises, unchecked
+from checking import raises, unchecked
 
 from transformer_lib import SelfAttention, attend_fused, attend_one, attention, attention_weights
 from transformer_lib.masks import causal_mask, padding_mask

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from conftest import raises
+from checking import raises
 
 from transformer_lib import causal_mask, padding_mask
 
