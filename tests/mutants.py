@@ -36,7 +36,7 @@ MUTANTS = {
         ("average over an empty row", ", dim=-1).masked_fill(~mask, 0.0)", ", dim=-1)"),
         ("NaN in an empty row", "torch.finfo(scores.dtype).min)", 'float("-inf"))'),
         ("the fused mask forgotten", "attn_mask=mask", "attn_mask=None"),
-        ("the fused scale forgotten", "scale=_scale(q, scale))", "scale=None)"),
+        ("the fused scale forgotten", "attn_mask=mask, scale=scale)", "attn_mask=mask)"),
         ("the mask not passed on", "self.value(x), mask, self.scale", "self.value(x), None, self.scale"),
         (
             "queries and keys swapped",

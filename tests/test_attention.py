@@ -290,5 +290,37 @@ def test_wrong_widths_of_the_module_are_named():
         SelfAttention(0)
     with raises(ValueError, "at least 1; got 4 and 0"):
         SelfAttention(4, 0)
-    with raises(ValueError, "width 5, but d_model is 4"):
+    with raises(ValueError, "whole numbers.*got '4'"):
+        SelfAttention("4")
+    with raises(ValueError, r"D = 4; got \(2, 5, 5\)"):
         SelfAttention(4)(torch.randn(B, T, 5))
+    with raises(ValueError, r"got \(4,\)"):
+        SelfAttention(4)(torch.randn(4))
+    for wrong in (torch.arange(4)[None], torch.randn(T, 4).double(), [[1.0] * 4]):
+        with raises(TypeError, "x must hold a vector of torch.float32 numbers.*got"):
+            SelfAttention(4)(wrong)
+    with raises(ValueError, r"one word, of shape \(K,\); got \(5, 11\)"):
+        attend_one(torch.randn(T, K), torch.randn(S, K), torch.randn(S, DV))
+
+
+@pytest.mark.parametrize("scale", [True, math.nan, math.inf, "1", torch.ones(T, S)])
+@BOTH_FORMS
+def test_a_wrong_scale_is_named(attend, scale):
+    with raises(ValueError, "scale must be a finite number or None; got"):
+        attend(*qkv(), scale=scale)
+
+
+def test_large_half_precision_scores_do_not_overflow():
+    q, k, v = qkv(dtype=torch.float16)
+    q, k = 120 * q, 120 * k
+    assert (q @ k.mT).isinf().any()
+    torch.testing.assert_close(attention(q, k, v), attend_fused(q, k, v), atol=2e-2, rtol=2e-2)
+
+
+@pytest.mark.parametrize("rank", [2, 3, 4])
+def test_every_rank_reaches_the_fused_kernel(rank):
+    q, k, v = (x[(0,) * (4 - rank)] for x in qkv(dtype=torch.float32))
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        attend_fused(q, k, v[..., :K])
+    names = {event.key for event in profile.key_averages()}
+    assert not any("attention_math" in name for name in names), names

@@ -45,7 +45,14 @@ def test_wrong_input_is_named():
         causal_mask(0)
     with raises(ValueError, "got T=5, S=3"):
         causal_mask(5, 3)
-    with raises(TypeError, "lengths must be integers.*torch.float32"):
+    for wrong in (3.7, True):
+        with raises(ValueError, f"whole numbers.*got T={wrong}"):
+            causal_mask(wrong)
+    for wrong in ([1, 2], 3, None):
+        with raises(TypeError, f"tensor of integers.*got {type(wrong).__name__}"):
+            padding_mask(wrong)
+    assert padding_mask(torch.tensor([3], dtype=torch.int8), S=300).shape == (1, 1, 1, 300)
+    with raises(TypeError, "lengths must be a tensor of integers.*torch.float32"):
         padding_mask(torch.tensor([1.0]))
     with raises(ValueError, r"shape \(B,\).*\(1, 2\)"):
         padding_mask(torch.tensor([[1, 2]]))

@@ -42,6 +42,8 @@ def attend_one(
 
     Source: Vaswani et al. 2017, Eq. 1, for one row of Q.
     """
+    if isinstance(q, Tensor) and q.dim() != 1:
+        raise ValueError(f"q must be the query of one word, of shape (K,); got {tuple(q.shape)}")
     _check_inputs(q=q[None] if isinstance(q, Tensor) else q, k=keys, v=values)
     scale = _scale(q, scale)
     scores = torch.stack([q @ k_j * scale for k_j in keys])
@@ -78,7 +80,7 @@ def attention_weights(
     Source: Vaswani et al. 2017, Eq. 1, section 3.2.1.
     """
     _check_inputs(q=q, k=k)
-    scores = q @ k.transpose(-2, -1) * _scale(q, scale)  # (..., T, S)
+    scores = (q * _scale(q, scale)) @ k.transpose(-2, -1)  # (..., T, S); scaled first, so that none overflows
     if mask is None:
         return torch.softmax(scores, dim=-1)
     mask = _fit_mask(mask, scores.shape, scores.device)
@@ -131,7 +133,11 @@ def attend_fused(
     _check_inputs(q=q, k=k, v=v)
     if mask is not None:
         mask = _fit_mask(mask, (*q.shape[:-1], k.shape[-2]), q.device)
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=_scale(q, scale))
+    lead = (None,) * (4 - q.dim())  # on some devices only rank 4 (B, H, T, K) reaches the fused kernel
+    mask = mask if mask is None else mask[lead]
+    scale = _scale(q, scale)
+    out = F.scaled_dot_product_attention(q[lead], k[lead], v[lead], attn_mask=mask, scale=scale)
+    return out[(0,) * len(lead)]
 
 
 class SelfAttention(nn.Module):
@@ -161,8 +167,10 @@ class SelfAttention(nn.Module):
     ):
         super().__init__()
         d_head = d_model if d_head is None else d_head
-        if d_model < 1 or d_head < 1:
-            raise ValueError(f"d_model and d_head must be at least 1; got {d_model} and {d_head}")
+        if not all(type(width) is int and width >= 1 for width in (d_model, d_head)):
+            raise ValueError(
+                f"d_model and d_head must be whole numbers, at least 1; got {d_model!r} and {d_head!r}"
+            )
         self.scale = scale
         self.query = nn.Linear(d_model, d_head, bias=bias)
         self.key = nn.Linear(d_model, d_head, bias=bias)
@@ -172,25 +180,32 @@ class SelfAttention(nn.Module):
         self, x: Float[Tensor, "*batch T D"], mask: Bool[Tensor, "*mask"] | None = None
     ) -> Float[Tensor, "*batch T K"]:
         """What every word reads. x holds one word per row; mask as in `attention_weights`."""
-        self._check_width(x)
+        self._check_words(x)
         return attend_fused(self.query(x), self.key(x), self.value(x), mask, self.scale)
 
     def weights(
         self, x: Float[Tensor, "*batch T D"], mask: Bool[Tensor, "*mask"] | None = None
     ) -> Float[Tensor, "*batch T T"]:
         """How much every word (row) reads from every word (column) when `forward` is called on x."""
-        self._check_width(x)
+        self._check_words(x)
         return attention_weights(self.query(x), self.key(x), mask, self.scale)
 
-    def _check_width(self, x: Tensor) -> None:
-        if x.shape[-1] != self.query.in_features:
+    def _check_words(self, x: Tensor) -> None:
+        weight = self.query.weight
+        if not isinstance(x, Tensor) or x.dtype != weight.dtype:
+            kind = x.dtype if isinstance(x, Tensor) else type(x).__name__
+            raise TypeError(f"x must hold a vector of {weight.dtype} numbers for each word; got {kind}")
+        if not 2 <= x.dim() <= 3 or x.shape[-1] != weight.shape[1]:
             raise ValueError(
-                f"x holds vectors of width {x.shape[-1]}, but d_model is {self.query.in_features}"
+                f"x must have shape (T, D) or (B, T, D) with D = {weight.shape[1]}; got {tuple(x.shape)}"
             )
 
 
 def _scale(q: Tensor, scale: float | None) -> float:
-    return 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    if isinstance(scale, bool) or not isinstance(scale, int | float) or not math.isfinite(scale):
+        raise ValueError(f"scale must be a finite number or None; got {scale!r}")
+    return scale
 
 
 def _check_inputs(**named: Tensor) -> None:
@@ -200,18 +215,21 @@ def _check_inputs(**named: Tensor) -> None:
             kind = x.dtype if isinstance(x, Tensor) else type(x).__name__
             raise TypeError(f"{name} must be a tensor of floating-point numbers; got {kind}")
     q, k, v = named["q"], named["k"], named.get("v", named["k"])
-    came = ", ".join(f"{name} {tuple(x.shape)} {x.dtype} on {x.device}" for name, x in named.items())
-    if len({(x.dtype, x.device) for x in named.values()}) > 1:
-        raise ValueError(f"{', '.join(named)} must share one dtype and one device; got {came}")
+    if not q.dtype == k.dtype == v.dtype or not q.device == k.device == v.device:
+        raise ValueError(f"{', '.join(named)} must share one dtype and one device; got {_came(named)}")
     if not 2 <= q.dim() <= 4 or not q.shape[:-2] == k.shape[:-2] == v.shape[:-2]:
         raise ValueError(
-            f"{', '.join(named)} must have the same rank, 2 (T, K), 3 (B, T, K) or 4 (B, H, T, K), "
-            f"and the same B and H; got {came}"
+            "all must have the same rank, 2 (T, K), 3 (B, T, K) or 4 (B, H, T, K), and the same B and H; "
+            f"got {_came(named)}"
         )
     if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
-        raise ValueError(f"keys must be as wide as queries, and as many as values; got {came}")
-    if any(0 in x.shape for x in named.values()):
-        raise ValueError(f"a sentence must have at least one word, and a word a vector; got {came}")
+        raise ValueError(f"keys must be as wide as queries, and as many as values; got {_came(named)}")
+    if 0 in q.shape or 0 in k.shape or 0 in v.shape:
+        raise ValueError(f"a sentence must have at least one word, and a word a vector; got {_came(named)}")
+
+
+def _came(named: dict[str, Tensor]) -> str:
+    return ", ".join(f"{name} {tuple(x.shape)} {x.dtype} on {x.device}" for name, x in named.items())
 
 
 def _fit_mask(mask: Tensor, scores: tuple[int, ...], device: torch.device) -> Tensor:

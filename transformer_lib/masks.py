@@ -18,6 +18,8 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+_WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+
 
 def causal_mask(
     T: int, S: int | None = None, *, device: torch.device | str | None = None
@@ -45,9 +47,10 @@ def causal_mask(
     Source: Vaswani et al. 2017, section 3.2.3 (masked decoder self-attention).
     """
     S = T if S is None else S
-    if T < 1 or S < T:
+    if not all(type(size) is int for size in (T, S)) or T < 1 or S < T:
         raise ValueError(
-            f"a causal mask needs 1 <= T <= S (queries are the last T of S words); got T={T}, S={S}"
+            "a causal mask needs whole numbers 1 <= T <= S (queries are the last T of S words); "
+            f"got T={T!r}, S={S!r}"
         )
     i = torch.arange(T, device=device)[:, None]
     j = torch.arange(S, device=device)
@@ -72,10 +75,10 @@ def padding_mask(lengths: Int[Tensor, " B"], S: int | None = None) -> Bool[Tenso
     tensor([[1, 0, 0],
             [1, 1, 1]], dtype=torch.int32)
     """
-    if lengths.dtype.is_floating_point or lengths.dtype.is_complex or lengths.dtype == torch.bool:
-        raise TypeError(
-            f"lengths must be integers, one number of words per sentence; got dtype {lengths.dtype}"
-        )
+    if not isinstance(lengths, Tensor) or lengths.dtype not in _WHOLE:
+        kind = lengths.dtype if isinstance(lengths, Tensor) else type(lengths).__name__
+        raise TypeError(f"lengths must be a tensor of integers, one number of words per sentence; got {kind}")
+    lengths = lengths.long()
     if lengths.dim() != 1 or lengths.numel() == 0:
         raise ValueError(f"lengths must have shape (B,), one number per sentence; got {tuple(lengths.shape)}")
     S = int(lengths.max()) if S is None else S
