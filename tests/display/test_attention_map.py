@@ -142,6 +142,55 @@ def test_white_space_can_be_seen():
     assert words_of(["a", " ", "", "\n", "b\nc", 7]) == ["a", "␣", "␣", "⏎", "b⏎c", "7"]
 
 
+@BOTH
+def test_characters_that_steer_the_text_are_shown(show):
+    shown = show(["a\u202eb", "\x1b[1m", "\t"], WEIGHTS, title="t\u202e\x00")
+    assert not any(c in shown.html + repr(shown) for c in "\u202e\x1b\x00\t")
+    assert {"a\\u202eb", "\\x1b[1m", "\\t", "t\\u202e\\x00"} <= set(texts(shown))
+
+
+def test_what_joins_letters_and_emoji_stays():
+    joined = ["\u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\U0001f469\u200d\U0001f52c"]
+    assert words_of(joined) == joined
+
+
+@BOTH
+def test_one_word_is_no_plural(show):
+    assert "1 word reading from 2" in repr(show(["it"], [[0.5, 0.5]], keys=["a", "b"]))
+
+
+@BOTH
+def test_a_title_need_not_be_a_string(show):
+    assert "7" in texts(show(TOKENS, WEIGHTS, title=7))
+    assert "0" in texts(show(TOKENS, WEIGHTS, title=0))
+
+
+def size(shown) -> tuple[float, float]:
+    return tuple(map(float, re.search(r"viewBox='0 0 (\d+) (\d+)'", shown.html).groups()))
+
+
+@BOTH
+@pytest.mark.parametrize("words", [["a"], TOKENS])
+def test_a_long_title_stays_inside_the_drawing(show, words):
+    title = "a long title of many words " * 5
+    shown = show(words, np.eye(len(words)), title=title)
+    assert title in re.search("aria-label='(.*?)'", shown.html).group(1)
+    (node,) = [n for n in ET.fromstring(f"<p>{shown.html}</p>").iter("text") if n.get("font-weight")]
+    assert node.text.endswith("…")
+    half = len(node.text) * 0.55 * (13 if show is attention_map else 15) / 2
+    assert half <= float(node.get("x")) <= size(shown)[0] - half
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 12])
+@pytest.mark.parametrize("title", [None, "a title"])
+def test_the_name_of_the_rows_stays_inside_the_drawing(rows, title):
+    words = ["a"] * rows
+    shown = attention_map(words, np.eye(rows), title=title)
+    (node,) = [n for n in ET.fromstring(f"<p>{shown.html}</p>").iter("text") if n.text == "reading (queries)"]
+    half = len(node.text) * 0.55 * 13 / 2
+    assert half <= float(node.get("y")) <= size(shown)[1] - half
+
+
 def test_long_words_are_shortened():
     assert shorten("internationalisation") == "internationali"[:13] + "…"
     assert shorten("fourteen chars") == "fourteen chars"

@@ -206,3 +206,15 @@ def test_what_cannot_be_shown_is_refused(result):
 def test_choices_and_description_must_fit(alt, choices, match):
     with pytest.raises(ValueError, match=match):
         explore(say, alt=alt, **choices)
+
+
+@pytest.mark.skipif(not hasattr(Exception, "add_note"), reason="notes came with Python 3.11")
+def test_an_error_while_drawing_names_the_choice():
+    def draw(n, word):
+        if n == 2 and word == "b":
+            raise ZeroDivisionError("by zero")
+        return say(n=n, word=word)
+
+    with pytest.raises(ZeroDivisionError, match="by zero") as raised:
+        explore(draw, alt="{n} {word}", n=[1, 2], word=["a", "b"])
+    assert raised.value.__notes__ == ["explore was drawing the frame for n = 2, word = b"]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from transformer_lib.display.colors import cell_color, text_color
-from transformer_lib.display.drawing import svg, text, width_of
+from transformer_lib.display.drawing import svg, text, title_of, width_of
 from transformer_lib.display.html import Html
 from transformer_lib.display.numbers import attention_array
-from transformer_lib.display.words import reading, shorten, words_of
+from transformer_lib.display.words import count_of_words, reading, shorten, visible, words_of
 
 MOST_WORDS = 48
 FONT = 13  # pixels
@@ -23,7 +23,7 @@ def attention_map(
     weights: Any,
     *,
     keys: Iterable[str] | None = None,
-    title: str | None = None,
+    title: object = None,
     numbers: bool | None = None,
 ) -> Html:
     """The weights of one head as a heat map, with the words at its sides and a scale of colours.
@@ -35,7 +35,7 @@ def attention_map(
         tokens: the T words that read.
         weights: (T, S), one row for each of them: a tensor of any device, an array or a nested list.
         keys: the S words that are read from; None means the same as tokens.
-        title: what the map shows, such as "layer 3, head 1".
+        title: what the map shows, such as "layer 3, head 1"; a long one is cut in the drawing.
         numbers: whether to write the weights into the cells; None means in maps of up to 10 columns.
 
     Raises:
@@ -51,7 +51,9 @@ def attention_map(
     queries = words_of(tokens)
     keys = queries if keys is None else words_of(keys, "keys")
     array = attention_array(weights, len(queries), len(keys), MOST_WORDS)
-    name = f"Attention map{f' ({title})' if title else ''}, {len(queries)} words reading from {len(keys)}"
+    title = "" if title is None else visible(str(title))
+    count = count_of_words(len(queries))
+    name = f"Attention map{f' ({title})' if title else ''}, {count} reading from {len(keys)}"
     lines = [reading(word, keys, row) for word, row in zip(queries, array, strict=True)]
     strongest = [reading(word, keys, row, most=1) for word, row in zip(queries, array, strict=True)]
     drawing = _drawing(queries, keys, array, title, len(keys) <= 10 if numbers is None else numbers)
@@ -63,7 +65,7 @@ def attention_map(
 
 
 def _drawing(
-    queries: list[str], keys: list[str], array: np.ndarray, title: str | None, numbers: bool
+    queries: list[str], keys: list[str], array: np.ndarray, title: str, numbers: bool
 ) -> tuple[str, tuple[float, float]]:
     """The inside of the SVG and its size in pixels."""
     side = 36 if numbers else 22 if len(keys) <= 24 else 16
@@ -72,13 +74,19 @@ def _drawing(
     rise = width_of(columns, FONT) * 0.71 + 16  # the columns' words stand at 45 degrees
     top = rise + 20 + 24 * bool(title)
     right, bottom = left + side * len(keys), top + side * len(queries)
-    middle = (top + bottom) / 2
+    overhang = max(side * (j + 0.5) + width_of([word], FONT) * 0.75 for j, word in enumerate(columns))
+    axis = "reading (queries)"
+    # With few rows the name of the axis is longer than they are: it then begins at the drawing's bottom.
+    height = max(bottom, top + 60, width_of([axis], FONT) + 4) + 6
+    middle = min((top + bottom) / 2, height - 4 - width_of([axis], FONT) / 2)
+    middle = max(middle, 4 + width_of([axis], FONT) / 2)
+    line, wide = title_of(title, FONT)
+    width = max(right + 66, left + overhang + 4, left + width_of(["read from (keys) →"], FONT), wide + 12)
+    centre = min(max((left + right) / 2, wide / 2 + 6), width - wide / 2 - 6)
     out = [
-        text((left + right) / 2, 16, title, "font-weight='600' text-anchor='middle'") if title else "",
+        text(centre, 16, line, "font-weight='600' text-anchor='middle'") if title else "",
         text(left, top - rise - 6, "read from (keys) →"),
-        text(
-            14, middle, "reading (queries)", f"text-anchor='middle' transform='rotate(-90 14 {middle:.4g})'"
-        ),
+        text(14, middle, axis, f"text-anchor='middle' transform='rotate(-90 14 {middle:.4g})'"),
     ]
     for j, word in enumerate(columns):
         x, y = left + side * (j + 0.5) + 2, top - 6
@@ -90,8 +98,7 @@ def _drawing(
     if numbers:
         out.append(_numbers(array, high, side, f"translate({left:.4g} {top:.4g})"))
     out.append(_scale(right + 12, top, min(bottom - top, 150), high))
-    overhang = max(side * (j + 0.5) + width_of([word], FONT) * 0.75 for j, word in enumerate(columns))
-    return "".join(out), (max(right + 66, left + overhang + 4), max(bottom, top + 60) + 6)
+    return "".join(out), (width, height)
 
 
 def _cells(queries: list[str], keys: list[str], array: np.ndarray, high: float, place: str) -> str:

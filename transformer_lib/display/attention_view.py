@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from transformer_lib.display.drawing import svg, text, width_of
+from transformer_lib.display.drawing import svg, text, title_of, width_of
 from transformer_lib.display.html import Html, short_name
 from transformer_lib.display.numbers import attention_array
 from transformer_lib.display.style import PALETTE
-from transformer_lib.display.words import reading, shorten, words_of
+from transformer_lib.display.words import count_of_words, reading, shorten, visible, words_of
 
 MOST_WORDS = 48
 FONT, ROW, GAP = 15, 26, 120  # pixels: letters, distance of the words, length of the connections
@@ -24,7 +24,7 @@ def attention_view(
     weights: Any,
     *,
     keys: Iterable[str] | None = None,
-    title: str | None = None,
+    title: object = None,
 ) -> Html:
     """The words that read on the left, what they read from on the right, connected by the weights.
 
@@ -35,7 +35,7 @@ def attention_view(
         tokens: the T words that read.
         weights: (T, S), one row for each of them: a tensor of any device, an array or a nested list.
         keys: the S words that are read from; None means the same as tokens.
-        title: what the view shows, such as "layer 3, head 1".
+        title: what the view shows, such as "layer 3, head 1"; a long one is cut in the drawing.
 
     Raises:
         TypeError: tokens are one string, or weights are not numbers.
@@ -50,7 +50,9 @@ def attention_view(
     queries = words_of(tokens)
     keys = queries if keys is None else words_of(keys, "keys")
     array = attention_array(weights, len(queries), len(keys), MOST_WORDS)
-    name = f"Attention view{f' ({title})' if title else ''}, {len(queries)} words reading from {len(keys)}"
+    title = "" if title is None else visible(str(title))
+    count = count_of_words(len(queries))
+    name = f"Attention view{f' ({title})' if title else ''}, {count} reading from {len(keys)}"
     lines = [reading(word, keys, row) for word, row in zip(queries, array, strict=True)]
     inside, size = _drawing(queries, keys, array, title, lines)
     scope = f"view-{short_name(name, inside)}"
@@ -59,7 +61,7 @@ def attention_view(
 
 
 def _drawing(
-    queries: list[str], keys: list[str], array: np.ndarray, title: str | None, lines: list[str]
+    queries: list[str], keys: list[str], array: np.ndarray, title: str, lines: list[str]
 ) -> tuple[str, tuple[float, float]]:
     """The inside of the SVG and its size in pixels."""
     reads, read = [shorten(word) for word in queries], [shorten(word) for word in keys]
@@ -67,13 +69,15 @@ def _drawing(
     top = 28 + 26 * bool(title)
     left = max(width_of(reads, FONT), 54) + 14
     right = left + GAP
-    width = right + max(width_of(read, FONT), 64) + 56
+    width = right + max(width_of(read, FONT), 64) + 56  # the weights end there
+    line, wide = title_of(title, FONT)
+    full = max(width, wide + 12)
 
     def height(position: int, count: int) -> float:  # the shorter side stands in the middle
         return top + ROW * (position + 0.5 + (most - count) / 2)
 
     out = [
-        text(width / 2, 17, title, "font-weight='600' text-anchor='middle'") if title else "",
+        text(full / 2, 17, line, "font-weight='600' text-anchor='middle'") if title else "",
         text(left - 7, top - 8, "reading", "font-size='13' text-anchor='end'"),
         text(right + 7, top - 8, "read from", "font-size='13'"),
     ]
@@ -93,7 +97,7 @@ def _drawing(
         )
     words = [text(right + 7, height(j, len(keys)) + 5, word) for j, word in enumerate(read)]
     out.append(f"<g pointer-events='none'>{''.join(words)}</g>")
-    return "".join(out), (width, top + ROW * most + 4)
+    return "".join(out), (full, top + ROW * most + 4)
 
 
 def _strand(x: float, y: float, x_end: float, y_end: float, weight: float) -> str:

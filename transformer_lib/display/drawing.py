@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 
 LETTER = 0.6  # about the width of a letter, in parts of its size
+MOST_LETTERS = 48  # of a title
 
 
 def text(x: float, y: float, words: str, attributes: str = "") -> str:
@@ -15,6 +16,12 @@ def text(x: float, y: float, words: str, attributes: str = "") -> str:
 def width_of(words: list[str], size: float) -> float:
     """About the width of the longest word, in pixels, for letters of a size in pixels."""
     return max(map(len, words)) * LETTER * size
+
+
+def title_of(title: str, size: float) -> tuple[str, float]:
+    """The title as one line of up to 48 letters, cut with … (the label has it whole), and its width."""
+    line = title if len(title) <= MOST_LETTERS else title[: MOST_LETTERS - 1].rstrip() + "…"
+    return line, width_of([line], size)
 
 
 def svg(inside: str, *, role: str, css: str, alt: str, size: tuple[float, float], font: int) -> str:

@@ -68,7 +68,7 @@ def explore(
     for combination in itertools.product(*grid.values()):
         chosen = dict(zip(grid, combination, strict=True))
         alts.append(alt.format(**{name: _word(label, value) for name, (label, value) in chosen.items()}))
-        drawn = draw(**{name: value for name, (_, value) in chosen.items()})
+        drawn = _drawn(draw, chosen)
         frame, size = _frame(drawn, alts[-1])
         frames[tuple(label for label, _ in combination)] = frame
         total += len(frame.encode())
@@ -82,6 +82,17 @@ def explore(
             raise ValueError(f"all frames must have one size, or the page jumps; got {sorted(sizes)} inches")
     listed = "; ".join(f"{name}: {', '.join(label for label, _ in opts)}" for name, opts in grid.items())
     return Exploration(linked(grid, frames), f"Figure to explore. {listed}. First picture: {alts[0]}")
+
+
+def _drawn(draw: Callable[..., Any], chosen: Mapping[str, tuple[str, Any]]) -> Any:
+    """What draw returns; an error in it says for which choice (from Python 3.11 on)."""
+    try:
+        return draw(**{name: value for name, (_, value) in chosen.items()})
+    except Exception as error:
+        if hasattr(error, "add_note"):
+            choice = ", ".join(f"{name} = {label}" for name, (label, _) in chosen.items())
+            error.add_note(f"explore was drawing the frame for {choice}")
+        raise
 
 
 def _options(name: str, values: Iterable[Any] | Mapping[str, Any]) -> Options:

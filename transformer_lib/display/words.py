@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 
 import numpy as np
 
 
 def words_of(tokens: Iterable[object], name: str = "tokens") -> list[str]:
-    """The tokens as a list of visible words: white space shows as ␣ and line breaks as ⏎.
+    """The tokens as a list of visible words: white space shows as ␣, line breaks as ⏎, the rest as `visible`.
 
     Raises:
         TypeError: a sentence in one string, whose words nobody has told apart, or nothing to go through.
@@ -20,10 +21,27 @@ def words_of(tokens: Iterable[object], name: str = "tokens") -> list[str]:
         )
     if not isinstance(tokens, Iterable):
         raise TypeError(f"{name} must be a list of words; got {type(tokens).__name__}")
-    words = [str(token).replace("\n", "⏎") for token in tokens]
+    words = [visible(str(token).replace("\n", "⏎")) for token in tokens]
     if not words:
         raise ValueError(f"{name} holds no word")
     return [word if word.strip() else "␣" * max(len(word), 1) for word in words]
+
+
+def visible(text: str) -> str:
+    r"""The text with characters that steer instead of show written out, such as \t, \x1b and \u202e.
+
+    What joins letters and emoji (U+200C, U+200D) stays: without it words fall apart.
+    """
+    return "".join(
+        ascii(c)[1:-1]
+        if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") and c not in "\u200c\u200d"
+        else c
+        for c in text
+    )
+
+
+def count_of_words(count: int) -> str:
+    return f"{count} word{'s' * (count != 1)}"
 
 
 def shorten(word: str, most: int = 14) -> str:
