@@ -82,3 +82,64 @@ def padding_mask(lengths: Int[Tensor, " B"], S: int | None = None) -> Bool[Tenso
     if lengths.min() < 0 or lengths.max() > S:
         raise ValueError(f"lengths must lie between 0 and S={S}; got {lengths.tolist()}")
     return (torch.arange(S, device=lengths.device) < lengths[:, None])[:, None, None]
+
+
+def padding_mask_from_ids(ids: Int[Tensor, "B S"], pad_id: int) -> Bool[Tensor, "B 1 1 S"]:
+    """Every word may read the words that are not padding, wherever in the row the padding stands.
+
+    Raises:
+        ValueError: ids are not of shape (B, S).
+
+    >>> import torch
+    >>> padding_mask_from_ids(torch.tensor([[7, 8, 0], [0, 9, 9]]), pad_id=0).int()[:, 0, 0]
+    tensor([[1, 1, 0],
+            [0, 1, 1]], dtype=torch.int32)
+    """
+    if ids.dim() != 2:
+        raise ValueError(f"ids must have shape (B, S), a row per sentence; got {tuple(ids.shape)}")
+    return (ids != pad_id)[:, None, None]
+
+
+def sliding_window_mask(
+    T: int, window: int, S: int | None = None, *, device: torch.device | str | None = None
+) -> Bool[Tensor, "1 1 T S"]:
+    r"""Word i may read itself and the window − 1 words before it: $i - window < j \le i$.
+
+    Aligned and checked as `causal_mask`; a window of S or more is the causal mask.
+
+    Raises:
+        ValueError: window below 1, T below 1, or S below T.
+
+    >>> sliding_window_mask(4, window=2)[0, 0].int()
+    tensor([[1, 0, 0, 0],
+            [1, 1, 0, 0],
+            [0, 1, 1, 0],
+            [0, 0, 1, 1]], dtype=torch.int32)
+
+    Source: Beltagy et al. 2020, "Longformer", arXiv 2004.05150, section 3.1 (here looking back only).
+    """
+    if window < 1:
+        raise ValueError(f"a window must hold at least 1 word, the word itself; got {window}")
+    seen = causal_mask(T, S, device=device)
+    i = torch.arange(seen.shape[-1] - T, seen.shape[-1], device=device)[:, None]
+    return seen & (torch.arange(seen.shape[-1], device=device) > i - window)
+
+
+def explain_mask(mask: Bool[Tensor, "B H T S"]) -> str:
+    """A mask in words: its shape, how many pairs it allows, whether it hides the future, empty rows.
+
+    >>> explain_mask(causal_mask(3))
+    'mask (1, 1, 3, 3): 6 of 9 pairs may be read; the future is hidden'
+    """
+    T, S = mask.shape[-2:]
+    parts = [f"{int(mask.sum())} of {mask.numel()} pairs may be read"]
+    if 1 < T <= S:
+        future = ~causal_mask(T, S, device=mask.device)
+        parts.append("the future is hidden" if not (mask & future).any() else "the future may be read")
+    padded = int((~mask).all(-2).sum())
+    if padded:
+        parts.append(f"{padded} columns are hidden from every word")
+    empty = int((~mask).all(-1).sum())
+    if empty:
+        parts.append(f"{empty} rows have nothing to read")
+    return f"mask {tuple(mask.shape)}: " + "; ".join(parts)
