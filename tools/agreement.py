@@ -30,7 +30,7 @@ def disagreements(root: Path = ROOT) -> list[str]:
     text = readme.read_text(encoding="utf-8") if readme.exists() else ""
     missing = [name for name in sorted(notebooks) if home.colab(name) not in text]
     found += [f"README.md has no Colab badge of {name}" for name in missing]
-    return found + _settings(config(root), home)
+    return found + _settings(config(root), home) + _citation(root, home)
 
 
 def _in_line(line: str, home: Repository, notebooks: set[str]) -> list[str]:
@@ -65,3 +65,12 @@ def _settings(settings: dict, home: Repository) -> list[str]:
     if launch.get("colab_url") != COLAB:
         wrong.append(f"_config.yml: launch_buttons.colab_url must be {COLAB}")
     return wrong
+
+
+def _citation(root: Path, home: Repository) -> list[str]:
+    path = root / "CITATION.cff"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    cited = re.search(r"^version: *[\"']?([^\s\"']+)", text, re.MULTILINE)
+    if cited is None or cited[1] == home.version:
+        return []
+    return [f"CITATION.cff: names version {cited[1]}, pyproject.toml has {home.version}"]

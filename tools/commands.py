@@ -116,6 +116,7 @@ def run(
         if process.poll() is None:
             process.terminate()
             process.wait()
+        process.stdout.close()
         if file:
             file.close()
     output = "\n".join(tail)

@@ -1,6 +1,7 @@
 """Which name an attempt gets, and what the message says."""
 
 import dataclasses
+import sys
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from samples import SHARES, over_rows, shares, without_transpose
 from transformer_lib.exercises.diagnose import judge
 from transformer_lib.exercises.errors import family, in_plain_words, same_error
 from transformer_lib.exercises.exercise import Mistake
+from transformer_lib.exercises.places import Place
 
 
 def name(candidate, exercise=SHARES):
@@ -201,6 +203,19 @@ def test_argument_that_the_reference_changes_may_be_changed():
         with_mistakes(), reference=shift, stub=SHARES.stub.replace("shares", "shift"), kind="find the bug"
     )
     assert name(lambda s: s.add_(1).sum(), exercise) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("<ipython-input-12-0123456789ab>", "your cell In[12]"),
+        ("/tmp/ipykernel_77/123.py", "your cell"),
+        ("/home/me/answers.py", "answers.py"),
+    ],
+)
+def test_name_of_a_cell(file, words, monkeypatch):
+    monkeypatch.setitem(sys.modules, "IPython", None)
+    assert Place(file, 3).where == f"line 3 of {words}"
 
 
 def test_result_that_the_rest_of_the_call_cannot_use():

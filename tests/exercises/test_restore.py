@@ -12,7 +12,7 @@ import pytest
 import torch
 from samples import SHARES, printing, shares, softmax
 
-from transformer_lib.exercises.copies import fresh, unchanged
+from transformer_lib.exercises.copies import fresh, snapshot, unchanged
 from transformer_lib.exercises.diagnose import judge
 from transformer_lib.exercises.restore import Printed
 
@@ -86,6 +86,7 @@ def test_modes_of_the_notebook_do_not_matter(mode):
 def test_default_dtype_of_the_notebook_does_not_matter():
     torch.set_default_dtype(torch.float64)
     try:
+        assert judge(SHARES, lambda scores: scores, 10).case.expected.dtype == torch.float32
         assert judge(SHARES, lambda scores: softmax(scores) @ torch.eye(scores.shape[1]), 10).passed
         assert torch.get_default_dtype() == torch.float64
     finally:
@@ -173,5 +174,8 @@ def test_nan_in_an_argument_is_no_change():
     other.weight.data += 1
     assert not unchanged(module, other)
     assert fresh([x, x])[0] is not x
+    endless = []
+    endless.append(endless)
+    assert len(snapshot(endless)) == 1
     pair = fresh((x, [x]))
     assert pair[0] is pair[1][0]  # the same tensor twice stays the same tensor twice

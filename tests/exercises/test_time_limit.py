@@ -106,6 +106,16 @@ def test_exception_that_stops_is_raised_again_where_it_is_swallowed():
     assert isinstance(outcome.error, runner.Stopped)
 
 
+def test_thread_that_cannot_be_ended_is_put_to_sleep(monkeypatch):
+    monkeypatch.setattr(runner, "GRACE", 0)
+    before = set(runner._parked)
+    assert judge(SHARES, loop_plainly, 0.2).mistake == "time-limit"
+    assert len(set(runner._parked) - before) == 1
+    used = time.process_time()
+    time.sleep(0.3)
+    assert time.process_time() - used < 0.15
+
+
 def test_slow_code_may_ask_for_more_time():
     def slow(scores):
         time.sleep(0.2)

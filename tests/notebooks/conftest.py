@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 @pytest.fixture
 def project(tmp_path):
     """A repository in miniature, with an address and a version of its own."""
-    from samples import CONFIG
+    from sample_chapters import CONFIG
 
     (tmp_path / "_config.yml").write_text(CONFIG, encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "transformer_lib"\nversion = "1.2.3"\n')

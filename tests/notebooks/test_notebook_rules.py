@@ -5,7 +5,7 @@ import notebooks
 import pytest
 import repository
 from nbformat.v4 import new_code_cell
-from samples import EXERCISES, chapter, place
+from sample_chapters import EXERCISES, chapter, place
 
 HOME = repository.Repository("some-one", "the-book", "main", "1.2.3")
 

@@ -8,7 +8,7 @@ import notebooks
 import pytest
 import repository
 from nbformat.v4 import new_code_cell, new_output
-from samples import EXERCISES, chapter, exercise, place
+from sample_chapters import EXERCISES, chapter, exercise, place
 
 HOME = repository.Repository("some-one", "the-book", "main", "1.2.3")
 TAGGED = {"metadata": {"tags": ["nbval-check-output"]}, "execution_count": 9}

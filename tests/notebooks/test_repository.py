@@ -5,7 +5,7 @@ import nbformat
 import notebooks
 import pytest
 import repository
-from samples import EXERCISES, chapter
+from sample_chapters import EXERCISES, chapter
 
 NEW = "https://github.com/new-owner/another.book"
 
@@ -21,7 +21,7 @@ def book(project):
         "Read it at https://some-one.github.io/the-book/, or [its code](https://github.com/some-one/the-book).\n"
         "Not ours: https://github.com/some-one/the-book-of-others and https://github.com/other/thing.\n"
     )
-    (project / "CITATION.cff").write_text(f'repository-code: "{home.url}"\n')
+    (project / "CITATION.cff").write_text(f'repository-code: "{home.url}"\nversion: 1.2.3\n')
     with (project / "pyproject.toml").open("a") as file:
         file.write(
             f'[project.urls]\nRepository = "{home.url}"\nSsh = "git@github.com:some-one/the-book.git"\n'
@@ -80,6 +80,7 @@ DISAGREEMENTS = {
     "02_two.ipynb, line": ("book/02_two.ipynb", "github/some-one/the-book", "github/some-one/a-book"),
     "installs v1.2.3, pyproject.toml has version 1.3.0": ("pyproject.toml", "1.2.3", "1.3.0"),
     "CITATION.cff, line 1: names old/the-book": ("CITATION.cff", "some-one", "old"),
+    "CITATION.cff: names version 1.0.0": ("CITATION.cff", "1.2.3", "1.0.0"),
     "pyproject.toml, line": (
         "pyproject.toml",
         'Repository = "https://github.com/some-one',

@@ -1,7 +1,8 @@
-"""What the chapters show: one style, figures, figures to explore, attention maps and the library's own source.
+"""What the chapters show: one style, figures, figures to explore, attention maps, the library's own source.
 
-Everything returned here is HTML or Markdown that needs no script and no file beside it, so it reads the same in
-the book, in Colab and in Jupyter. Matplotlib and ipywidgets are imported only by the functions that use them.
+Everything returned here is HTML or Markdown that needs no script and no file beside it, so that it reads
+alike in the book, in Colab and in Jupyter; a figure to explore needs the page's widget manager, but no
+kernel. Matplotlib and ipywidgets are imported only by the functions that use them.
 """
 
 from transformer_lib.display.attention_map import attention_map

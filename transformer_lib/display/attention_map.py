@@ -1,4 +1,4 @@
-"""Attention weights of a sentence as a labelled heat map: one row for each query, one column for each key."""
+"""Attention weights of a sentence as a labelled heat map: a row for each query, a column for each key."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from transformer_lib.display.colors import cell_color, text_color
+from transformer_lib.display.drawing import svg, text, width_of
 from transformer_lib.display.html import Html
 from transformer_lib.display.numbers import attention_array
 from transformer_lib.display.words import reading, shorten, words_of
 
 MOST_WORDS = 48
-FONT = 12  # pixels
-LETTER = 0.6 * FONT  # about the width of one
+FONT = 13  # pixels
 
 
 def attention_map(
@@ -26,10 +26,10 @@ def attention_map(
     title: str | None = None,
     numbers: bool | None = None,
 ) -> Html:
-    """The weights of one head as a heat map with the words at its sides and a scale of colours.
+    """The weights of one head as a heat map, with the words at its sides and a scale of colours.
 
-    A row is the word that reads (its query), a column the word that is read from (its key). Colours go from 0
-    to the largest weight. Resting on a cell shows its words and its weight.
+    A row is the word that reads (its query), a column the word that is read from (its key). Colours go
+    from 0 to the largest weight. Resting on a cell shows its words and its weight.
 
     Args:
         tokens: the T words that read.
@@ -40,8 +40,8 @@ def attention_map(
 
     Raises:
         TypeError: tokens are one string, or weights are not numbers.
-        ValueError: not one row per token and one column per key, more than one head, NaN, negative, above 1, or
-            more than 48 words.
+        ValueError: not one row per token and one column per key, more than one head, NaN, negative,
+            above 1, or more than 48 words.
 
     >>> attention_map(["it", "was"], [[0.75, 0.25], [0.5, 0.5]])
     Attention map, 2 words reading from 2
@@ -50,76 +50,82 @@ def attention_map(
     """
     queries = words_of(tokens)
     keys = queries if keys is None else words_of(keys, "keys")
-    array = attention_array(weights, len(queries), len(keys))
-    if max(array.shape) > MOST_WORDS:
-        raise ValueError(f"attention_map labels up to {MOST_WORDS} words; got weights of shape {array.shape}")
-    numbers = len(keys) <= 10 if numbers is None else numbers
+    array = attention_array(weights, len(queries), len(keys), MOST_WORDS)
     name = f"Attention map{f' ({title})' if title else ''}, {len(queries)} words reading from {len(keys)}"
     lines = [reading(word, keys, row) for word, row in zip(queries, array, strict=True)]
     strongest = [reading(word, keys, row, most=1) for word, row in zip(queries, array, strict=True)]
-    svg = _svg(queries, keys, array, title, numbers, f"{name}. Strongest: {'; '.join(strongest)}.")
-    return Html(svg, "\n".join([name, *lines]))
+    drawing = _drawing(queries, keys, array, title, len(keys) <= 10 if numbers is None else numbers)
+    alt = f"{name}. Strongest: {'; '.join(strongest)}."
+    return Html(
+        svg(drawing[0], role="img", css="attention-map", alt=alt, size=drawing[1], font=FONT),
+        "\n".join([name, *lines]),
+    )
 
 
-def _svg(queries: list[str], keys: list[str], array: np.ndarray, title, numbers, alt) -> str:
-    size = 34 if numbers else 24 if len(keys) <= 16 else 14
-    left = max(len(shorten(word)) for word in queries) * LETTER + 30
-    slant = max(len(shorten(word)) for word in keys) * LETTER * 0.71 + 12
-    top = slant + 24 + (22 if title else 0)
-    right, bottom = left + size * len(keys), top + size * len(queries)
-    high = float(array.max()) or 1.0
-    out = []
-    if title:
-        out.append(_text(left + (right - left) / 2, 14, title, "font-weight='600' text-anchor='middle'"))
+def _drawing(
+    queries: list[str], keys: list[str], array: np.ndarray, title: str | None, numbers: bool
+) -> tuple[str, tuple[float, float]]:
+    """The inside of the SVG and its size in pixels."""
+    side = 36 if numbers else 22 if len(keys) <= 24 else 16
+    rows, columns = [shorten(word) for word in queries], [shorten(word) for word in keys]
+    left = width_of(rows, FONT) + 34
+    rise = width_of(columns, FONT) * 0.71 + 16  # the columns' words stand at 45 degrees
+    top = rise + 20 + 24 * bool(title)
+    right, bottom = left + side * len(keys), top + side * len(queries)
     middle = (top + bottom) / 2
-    out.append(_text(left + (right - left) / 2, top - slant - 8, "read from (keys)", "text-anchor='middle'"))
-    turned = f"text-anchor='middle' transform='rotate(-90 12 {middle:.4g})'"
-    out.append(_text(12, middle, "reading (queries)", turned))
-    for j, word in enumerate(keys):
-        x = left + size * (j + 0.5)
-        turned = f"transform='rotate(-45 {x:.4g} {top - 6:.4g})'"
-        out.append(_text(x, top - 6, shorten(word), turned))
+    out = [
+        text((left + right) / 2, 16, title, "font-weight='600' text-anchor='middle'") if title else "",
+        text(left, top - rise - 6, "read from (keys) →"),
+        text(
+            14, middle, "reading (queries)", f"text-anchor='middle' transform='rotate(-90 14 {middle:.4g})'"
+        ),
+    ]
+    for j, word in enumerate(columns):
+        x, y = left + side * (j + 0.5) + 2, top - 6
+        out.append(text(x, y, word, f"transform='rotate(-45 {x:.4g} {y:.4g})'"))
+    for i, word in enumerate(rows):
+        out.append(text(left - 7, top + side * (i + 0.5) + 4.5, word, "text-anchor='end'"))
+    high = float(array.max()) or 1.0
+    out.append(_cells(queries, keys, array, high, f"translate({left:.4g} {top:.4g}) scale({side})"))
+    if numbers:
+        out.append(_numbers(array, high, side, f"translate({left:.4g} {top:.4g})"))
+    out.append(_scale(right + 12, top, min(bottom - top, 150), high))
+    overhang = max(side * (j + 0.5) + width_of([word], FONT) * 0.75 for j, word in enumerate(columns))
+    return "".join(out), (max(right + 66, left + overhang + 4), max(bottom, top + 60) + 6)
+
+
+def _cells(queries: list[str], keys: list[str], array: np.ndarray, high: float, place: str) -> str:
+    """A sheet in the colour of 0, and on it, in units of one cell, the cells of every other colour."""
     lowest = cell_color(0)
-    out.append(
-        f"<rect x='{left:.4g}' y='{top:.4g}' width='{right - left:.4g}' height='{bottom - top:.4g}' fill='{lowest}'/>"
-    )
-    for i, word in enumerate(queries):
-        y = top + size * i
-        out.append(_text(left - 6, y + size / 2 + 4, shorten(word), "text-anchor='end'"))
-        for j, weight in enumerate(array[i]):
-            color, x = cell_color(weight / high), left + size * j
-            if color != lowest:
-                tip = html.escape(f"{word} reads {keys[j]}: {weight:.2f}")
-                out.append(
-                    f"<rect x='{x:.4g}' y='{y:.4g}' width='{size}' height='{size}' fill='{color}'><title>{tip}</title></rect>"
-                )
-            if numbers:
-                style = f"text-anchor='middle' font-size='11' style='fill:{text_color(color)};pointer-events:none'"
-                out.append(
-                    _text(x + size / 2, y + size / 2 + 4, f"{weight:.2f}".removeprefix("0") or "0", style)
-                )
-    out.append(_scale(right + 14, top, min(bottom - top, 160), high))
-    width, height = right + 76, bottom + 8
-    return (
-        f'<svg class="attention-map" role="img" aria-label="{html.escape(alt)}" viewBox="0 0 {width:.4g} {height:.4g}" '
-        f'style="width:{width / 16:.4g}em;max-width:100%;height:auto;display:block;margin:0 auto;color:inherit;'
-        f'fill:currentColor;font:{FONT}px sans-serif" shape-rendering="crispEdges">{"".join(out)}</svg>'
-    )
+    out = [f"<path d='M0 0h{len(keys)}v{len(queries)}h-{len(keys)}z' fill='{lowest}'/>"]
+    for i, row in enumerate(array):
+        for j, weight in enumerate(row):
+            if (color := cell_color(weight / high)) != lowest:
+                tip = html.escape(f"{queries[i]} reads {keys[j]}: {weight:.2f}")
+                out.append(f"<path d='M{j} {i}h1v1h-1z' fill='{color}'><title>{tip}</title></path>")
+    return f"<g transform='{place}' shape-rendering='crispEdges'>{''.join(out)}</g>"
+
+
+def _numbers(array: np.ndarray, high: float, side: int, place: str) -> str:
+    out = []
+    for i, row in enumerate(array):
+        for j, weight in enumerate(row):
+            ink = text_color(cell_color(weight / high))
+            words = f"{weight:.2f}".removeprefix("0")
+            out.append(text(side * (j + 0.5), side * (i + 0.5) + 4.5, words, f"fill='{ink}'"))
+    return f"<g transform='{place}' text-anchor='middle' pointer-events='none'>{''.join(out)}</g>"
 
 
 def _scale(x: float, y: float, height: float, high: float) -> str:
     """The scale of colours, from 0 at the bottom to the largest weight at the top."""
-    steps = 20
-    step = height / steps
-    out = [
-        f"<rect x='{x:.4g}' y='{y + step * k:.4g}' width='12' height='{step + 0.5:.4g}' fill='{cell_color(1 - k / (steps - 1))}'/>"
-        for k in range(steps)
-    ]
-    out.append(_text(x + 17, y + 9, f"{high:.2f}"))
-    out.append(_text(x + 17, y + height / 2 + 4, "weight"))
-    out.append(_text(x + 17, y + height, "0"))
-    return "".join(out)
-
-
-def _text(x: float, y: float, text: str, attributes: str = "") -> str:
-    return f"<text x='{x:.4g}' y='{y:.4g}' {attributes}>{html.escape(text)}</text>"
+    steps = 16
+    bars = "".join(
+        f"<path d='M0 {k}h1v1h-1z' fill='{cell_color(1 - k / (steps - 1))}'/>" for k in range(steps)
+    )
+    place = f"translate({x:.4g} {y:.4g}) scale(12 {height / steps:.4g})"
+    return (
+        f"<g transform='{place}' shape-rendering='crispEdges'>{bars}</g>"
+        + text(x + 17, y + 10, f"{high:.2f}")
+        + text(x + 17, y + height / 2 + 4, "weight")
+        + text(x + 17, y + height, "0")
+    )

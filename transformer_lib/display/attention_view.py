@@ -1,4 +1,4 @@
-"""A sentence to point at: resting on a word, or reaching it with the Tab key, shows what it reads from."""
+"""A sentence to point at: resting on a word, or reaching it with Tab, shows what it reads from."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from transformer_lib.display.drawing import svg, text, width_of
 from transformer_lib.display.html import Html, short_name
 from transformer_lib.display.numbers import attention_array
 from transformer_lib.display.style import PALETTE
 from transformer_lib.display.words import reading, shorten, words_of
 
 MOST_WORDS = 48
-FONT, ROW, GAP = 14, 24, 130  # pixels: letters, distance of the lines, length of the connections
-LETTER = 0.6 * FONT
+FONT, ROW, GAP = 15, 26, 120  # pixels: letters, distance of the words, length of the connections
 VISIBLE = 0.01  # smaller weights are not drawn
 
 
@@ -26,10 +26,10 @@ def attention_view(
     keys: Iterable[str] | None = None,
     title: str | None = None,
 ) -> Html:
-    """The words that read on the left, the words that are read from on the right, connected by the weights.
+    """The words that read on the left, what they read from on the right, connected by the weights.
 
-    Pointing at a word on the left, or reaching it with the Tab key, leaves its own connections only, and writes
-    the weights beside the words on the right. It needs no script.
+    Pointing at a word on the left, or reaching it with the Tab key, leaves only its own connections, and
+    writes the weights beside the words on the right. It needs no script.
 
     Args:
         tokens: the T words that read.
@@ -39,8 +39,8 @@ def attention_view(
 
     Raises:
         TypeError: tokens are one string, or weights are not numbers.
-        ValueError: not one row per token and one column per key, more than one head, NaN, negative, above 1, or
-            more than 48 words.
+        ValueError: not one row per token and one column per key, more than one head, NaN, negative,
+            above 1, or more than 48 words.
 
     >>> attention_view(["it", "was"], [[0.75, 0.25], [0.5, 0.5]])
     Attention view, 2 words reading from 2
@@ -49,85 +49,82 @@ def attention_view(
     """
     queries = words_of(tokens)
     keys = queries if keys is None else words_of(keys, "keys")
-    array = attention_array(weights, len(queries), len(keys))
-    if max(array.shape) > MOST_WORDS:
-        raise ValueError(f"attention_view shows up to {MOST_WORDS} words; got weights of shape {array.shape}")
+    array = attention_array(weights, len(queries), len(keys), MOST_WORDS)
     name = f"Attention view{f' ({title})' if title else ''}, {len(queries)} words reading from {len(keys)}"
     lines = [reading(word, keys, row) for word, row in zip(queries, array, strict=True)]
-    return Html(_svg(queries, keys, array, title, name, lines), "\n".join([name, *lines]))
+    inside, size = _drawing(queries, keys, array, title, lines)
+    scope = f"view-{short_name(name, inside)}"
+    drawing = svg(inside, role="group", css=f"attention-view {scope}", alt=name, size=size, font=FONT)
+    return Html(f"<style>{_css(scope)}</style>{drawing}", "\n".join([name, *lines]))
 
 
-def _svg(queries: list[str], keys: list[str], array: np.ndarray, title, name, lines) -> str:
-    top = 54 if title else 32
-    left = max(max(len(shorten(word)) for word in queries) * LETTER + 12, 60)
+def _drawing(
+    queries: list[str], keys: list[str], array: np.ndarray, title: str | None, lines: list[str]
+) -> tuple[str, tuple[float, float]]:
+    """The inside of the SVG and its size in pixels."""
+    reads, read = [shorten(word) for word in queries], [shorten(word) for word in keys]
+    most = max(array.shape)
+    top = 28 + 26 * bool(title)
+    left = max(width_of(reads, FONT), 54) + 14
     right = left + GAP
-    width = right + max(max(len(shorten(word)) for word in keys) * LETTER + 56, 92)
-    height = top + ROW * max(array.shape) + 4
+    width = right + max(width_of(read, FONT), 64) + 56
 
-    def y(position: int, count: int) -> float:  # the shorter side stands in the middle
-        return top + ROW * (position + 0.5 + (max(array.shape) - count) / 2)
+    def height(position: int, count: int) -> float:  # the shorter side stands in the middle
+        return top + ROW * (position + 0.5 + (most - count) / 2)
 
-    body = []
-    if title:
-        body.append(_text(width / 2, 16, title, "font-weight='600' text-anchor='middle'"))
-    body.append(_text(left - 6, top - 12, "reading", "font-size='12' text-anchor='end'"))
-    body.append(_text(right + 6, top - 12, "read from", "font-size='12'"))
-    for j, word in enumerate(keys):
-        body.append(_text(right + 6, y(j, len(keys)) + 5, shorten(word), "class='key'"))
-    for i, word in enumerate(queries):
-        yi = y(i, len(queries))
+    out = [
+        text(width / 2, 17, title, "font-weight='600' text-anchor='middle'") if title else "",
+        text(left - 7, top - 8, "reading", "font-size='13' text-anchor='end'"),
+        text(right + 7, top - 8, "read from", "font-size='13'"),
+    ]
+    for j, word in enumerate(read):
+        out.append(text(right + 7, height(j, len(keys)) + 5, word))
+    for i, word in enumerate(reads):
+        y = height(i, len(queries))
         strands, shown = [], []
         for j, weight in enumerate(array[i]):
-            if weight < VISIBLE:
-                continue
-            yj, share = y(j, len(keys)), min(float(weight), 1.0)
-            strands.append(
-                f"<path d='M{left:.4g} {yi:.4g}L{right:.4g} {yj:.4g}' stroke-width='{0.5 + 4 * share:.2g}' "
-                f"stroke-opacity='{0.1 + 0.9 * share:.2g}'/>"
-            )
-            shown.append(
-                f"<rect x='{right + 2:.4g}' y='{yj - 11:.4g}' width='{width - right - 4:.4g}' height='22' rx='3' "
-                f"fill-opacity='{0.06 + 0.34 * share:.2g}'/>"
-                + _text(width - 6, yj + 5, f"{weight:.2f}", "text-anchor='end'")
-            )
-        body.append(
+            if weight >= VISIBLE:
+                end = height(j, len(keys))
+                strands.append(_strand(left, y, right, end, min(weight, 1.0)))
+                shown.append(_box(right + 2, end, width - right - 3, 0.06 + 0.34 * min(weight, 1.0)))
+                shown.append(text(width - 6, end + 5, f"{weight:.2f}", "text-anchor='end'"))
+        out.append(
             f"<g class='row' tabindex='0' role='img' aria-label='{html.escape(lines[i])}'>"
-            f"<rect class='hit' x='1' y='{yi - 11:.4g}' width='{left - 2:.4g}' height='22' rx='3'/>"
-            + _text(left - 6, yi + 5, shorten(word), "text-anchor='end'")
-            + f"<g class='strands'>{''.join(strands)}</g><g class='shown'>{''.join(shown)}</g></g>"
+            f"{_box(1, y, left - 2, None)}{text(left - 7, y + 5, word, 'text-anchor=' + repr('end'))}"
+            f"<g class='strands'>{''.join(strands)}</g><g class='shown'>{''.join(shown)}</g></g>"
         )
-    inside = "".join(body)
-    scope = f"view-{short_name(inside)}"
-    return (
-        f"<style>{_css(scope)}</style>"
-        f'<svg class="attention-view {scope}" role="group" aria-label="{html.escape(name)}" '
-        f'viewBox="0 0 {width:.4g} {height:.4g}" style="width:{width / 16:.4g}em">{inside}</svg>'
-    )
+    return "".join(out), (width, top + ROW * most + 4)
+
+
+def _strand(x: float, y: float, x_end: float, y_end: float, weight: float) -> str:
+    look = f"stroke-width='{0.5 + 4.5 * weight:.2g}' stroke-opacity='{0.1 + 0.9 * weight:.2g}'"
+    return f"<path d='M{x:.4g} {y:.4g}L{x_end:.4g} {y_end:.4g}' {look}/>"
+
+
+def _box(x: float, y: float, width: float, opacity: float | None) -> str:
+    """A sheet behind a word; without an opacity, what a pointer can hit."""
+    look = "class='hit'" if opacity is None else f"fill-opacity='{opacity:.2g}'"
+    return f"<rect x='{x:.4g}' y='{y - 12:.4g}' width='{width:.4g}' height='24' rx='3' {look}/>"
 
 
 def _css(scope: str) -> str:
-    """Only the row that is pointed at shows its strands; without a pointer, the row that has the focus."""
+    """The word pointed at shows its weights and hides the others' strands; without a pointer, the one in focus."""
     view = f".{scope}"
-    active = f"{view} .row:hover", f"{view}:not(:hover) .row:focus"
-    others = f"{view}:has(.row:hover) .row:not(:hover)", f"{view}:not(:hover) .row:focus~.row"
+    unpointed = f"{view}:not(:has(.row:hover))"
     rules = {
-        view: "max-width:100%;height:auto;display:block;margin:0 auto;color:inherit;fill:currentColor;"
-        f"font:{FONT}px sans-serif",
-        f"{view} path": f"stroke:{PALETTE['blue']};fill:none",
+        f"{view} path": f"fill:none;stroke:{PALETTE['blue']}",
         f"{view} .strands,{view} .shown": "pointer-events:none",
         f"{view} .shown": "visibility:hidden",
-        f"{view} .shown rect,{view} .row .hit": f"fill:{PALETTE['blue']}",
-        f"{view} .row .hit": "fill-opacity:0",
+        f"{view} rect": f"fill:{PALETTE['blue']}",
+        f"{view} .hit": "fill-opacity:0",
         f"{view} .row": "cursor:pointer;outline:none",
         f"{view} .row:focus .hit": "stroke:currentColor;stroke-width:2",
-        ",".join(f"{row} .shown" for row in active): "visibility:visible",
-        ",".join(f"{row} .hit" for row in active): "fill-opacity:.25",
+        f"{view} .row:hover .shown": "visibility:visible",
+        f"{unpointed} .row:focus .shown": "visibility:visible",
+        f"{view} .row:hover .hit": "fill-opacity:.3",
+        f"{unpointed} .row:focus .hit": "fill-opacity:.3",
         f"{view}:has(.row:hover) .row:not(:hover) .strands": "opacity:0",
-        f"{view}:not(:hover):has(.row:focus) .row:not(:focus) .strands": "opacity:0",
+        f"{unpointed}:has(.row:focus) .row:not(:focus) .strands": "opacity:0",
     }
-    still = f"@media (prefers-reduced-motion:no-preference){{{view} .strands{{transition:opacity .15s}}}}"
-    return "".join(f"{selector}{{{style}}}" for selector, style in rules.items()) + still
-
-
-def _text(x: float, y: float, text: str, attributes: str = "") -> str:
-    return f"<text x='{x:.4g}' y='{y:.4g}' {attributes}>{html.escape(text)}</text>"
+    moving = f"@media (prefers-reduced-motion:no-preference){{{view} .strands{{transition:opacity .15s}}}}"
+    return "".join(f"{selector}{{{style}}}" for selector, style in rules.items()) + moving

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_STEPS = "00224e 083370 35456c 4f576c 666970 7d7c78 948e77 aea371 c8b866 e5cf52 fee838".split()
+_STEPS = ["00224e", "083370", "35456c", "4f576c", "666970", "7d7c78"]
+_STEPS += ["948e77", "aea371", "c8b866", "e5cf52", "fee838"]
 _RGB = [tuple(int(step[i : i + 2], 16) for i in (0, 2, 4)) for step in _STEPS]
 
 

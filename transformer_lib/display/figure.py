@@ -59,7 +59,7 @@ def figure(fig: Figure, alt: str) -> Html:
 
 
 def _missing_labels(fig: Figure) -> list[str]:
-    """The axes without a label. One label serves all that share the axis, one of fig.supxlabel all of the figure."""
+    """The axes without a label. One serves all that share the axis, fig.supxlabel serves the whole figure."""
     missing = []
     for number, ax in enumerate(fig.axes, start=1):
         if not ax.axison or not ax.get_visible():
@@ -80,11 +80,12 @@ def _missing_labels(fig: Figure) -> list[str]:
 
 
 def _draw(fig: Figure) -> str:
-    """The figure as SVG: words as text (small, to be searched and copied), formulas as paths, no background."""
+    """The figure as SVG: words as text (small, and can be copied), formulas as paths, no background."""
     import matplotlib as mpl
     from matplotlib.backends.backend_mixed import MixedModeRenderer
     from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
     from matplotlib.collections import QuadMesh
+    from matplotlib.legend import Legend
 
     class Renderer(RendererSVG):
         def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
@@ -94,6 +95,8 @@ def _draw(fig: Figure) -> str:
     fig.patch.set_visible(False)
     for ax in fig.axes:
         ax.patch.set_visible(False)
+    for legend in fig.findobj(Legend):
+        legend.get_frame().set_facecolor("none")
     for mesh in fig.findobj(QuadMesh):
         mesh.set_rasterized(True)
     width, height = fig.get_size_inches()
@@ -111,29 +114,50 @@ def _draw(fig: Figure) -> str:
 
 
 def _inline(svg: str, alt: str) -> str:
-    """Matplotlib's SVG file as a part of a page: in the page's ink and letters, with ids of its own, and small."""
+    """Matplotlib's SVG file as a part of a page: in its ink and letters, with ids of its own, and small."""
     width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg).groups()
-    svg = svg[svg.index(">", svg.index("<svg")) + 1 :]
+    svg = svg[svg.index(">", svg.index("<svg")) + 1 : svg.rindex("</svg>")]
     # Its style sheet would apply to the whole page; the root below says the same for this drawing.
     svg = re.sub(r"<style.*?</style>|<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.S)
     svg = re.sub(r"#000000|" + INK, "currentColor", svg)
     svg = re.sub(r"font-family: [^;\"]*(; )?", "", svg)
-    svg = svg.replace("xlink:href=", "href=").replace("base64, ", "base64,")
-    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
-    svg = re.sub(r' id="([^"]+)"', lambda m: m[0] if m[1] in used else "", svg)
     svg = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", svg)
+    svg = svg.replace("xlink:href=", "href=").replace("base64, ", "base64,")
     svg = re.sub(r'(?<= )(?:d|x|y|width|height|points|style)="[^"]*"|translate\([^)]*\)', _shorter, svg)
-    svg = re.sub(r">\s+<", "><", svg).replace("<defs></defs>", "")
-    head = (
+    svg = re.sub(r">\s+<", "><", svg).strip()
+    svg = _own_ids(svg, short_name(alt, svg))
+    return (
         f'<svg class="figure" role="img" aria-label="{html.escape(alt)}" viewBox="0 0 {width} {height}" '
         f'style="width:{float(width) / 12:.4g}em;max-width:100%;height:auto;display:block;margin:0 auto;'
         'overflow:visible;color:inherit;fill:currentColor;font-family:inherit;stroke-linejoin:round">'
+        f"{_without_bare_groups(svg)}</svg>"
     )
-    scope = short_name(head, svg)
-    return head + re.sub(r'( id="|href="#|url\(#)', lambda m: f"{m[1]}{scope}-", svg).strip()
 
 
 def _shorter(match: re.Match) -> str:
     """Coordinates to a hundredth of a point, and no spaces around the letters of a path or a style."""
     text = re.sub(r"(\d+\.\d\d)\d+", r"\1", match[0])
-    return re.sub(r"\s*([MLCQzZ;:])\s*", r"\1", text) if text.startswith(("d=", "style=")) else text
+    if not text.startswith(("d=", "style=")):
+        return text
+    return re.sub(r"\s*([MLCQzZ;:])\s*", r"\1", re.sub(r"\.?0+(?=[ \"])", "", text) if "." in text else text)
+
+
+def _own_ids(svg: str, scope: str) -> str:
+    """Keep the ids that something refers to, and name them after this drawing."""
+    used = re.findall(r'(?:href="#|url\(#)([^")]+)', svg)
+    short = {name: f"{scope}-{number}" for number, name in enumerate(dict.fromkeys(used))}
+    svg = re.sub(r' id="([^"]+)"', lambda m: f' id="{short[m[1]]}"' if m[1] in short else "", svg)
+    return re.sub(r'(href="#|url\(#)([^")]+)', lambda m: m[1] + short[m[2]], svg)
+
+
+def _without_bare_groups(svg: str) -> str:
+    """Without the groups that set nothing, of which matplotlib writes one around every line."""
+    out, bare = [], []
+    for part in re.split(r"(<g\b[^>]*>|</g>)", svg):
+        if part.startswith("<g") and part.endswith(">") and not part.endswith("/>") and part[2] in " >":
+            bare.append(part == "<g>")
+            part = "" if bare[-1] else part
+        elif part == "</g>":
+            part = "" if bare.pop() else part
+        out.append(part)
+    return "".join(out)

@@ -16,7 +16,8 @@ MOST_ROWS, MOST_COLUMNS = 12, 8  # shown; eight columns fit a telephone
 
 _CELL = "padding:1px 5px;text-align:center;border:0;white-space:nowrap;"
 _HEAD = _CELL + "max-width:8em;overflow:hidden;text-overflow:ellipsis;font-weight:600;background:none;"
-_TABLE = "border-collapse:separate;border-spacing:1px;border:0;width:auto;margin:0;font:12px/1.5 monospace;color:inherit"
+_TABLE = "border-collapse:separate;border-spacing:1px;border:0;width:auto;margin:0;color:inherit;"
+_TABLE += "font:12px/1.5 monospace"
 _CAPTION = "caption-side:top;text-align:left;font:inherit;font-family:inherit;color:inherit;padding:0 0 2px"
 _UNDEFINED = "background:none;color:inherit;outline:1px dashed currentColor;outline-offset:-1px;"
 

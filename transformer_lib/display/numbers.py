@@ -15,11 +15,8 @@ def to_array(values: Any, name: str = "matrix") -> np.ndarray:
         TypeError: they are not real numbers.
         ValueError: the rows of a nested list differ in length.
     """
-    if hasattr(values, "detach"):
-        values = values.detach().cpu()
-        values = values.double() if values.is_floating_point() else values
     try:
-        array = np.asarray(values)
+        array = np.asarray(_plain(values))
     except ValueError:
         raise ValueError(f"{name} must have rows of one length") from None
     if array.dtype.kind not in "biuf":
@@ -27,11 +24,21 @@ def to_array(values: Any, name: str = "matrix") -> np.ndarray:
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 
 
-def attention_array(weights: Any, n_queries: int | None = None, n_keys: int | None = None) -> np.ndarray:
+def _plain(values: Any) -> Any:
+    """Tensors as arrays, also those in a list; half precision as float64, which numpy knows."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        return (values.double() if values.is_floating_point() else values).numpy()
+    return [_plain(value) for value in values] if isinstance(values, list | tuple) else values
+
+
+def attention_array(weights: Any, n_queries: int, n_keys: int, most: int) -> np.ndarray:
     """Attention weights of one head as a float64 array (T, S), checked.
 
     Raises:
-        ValueError: not of rank 2, not one row per query and one column per key, negative, above 1, or NaN.
+        TypeError: they are not numbers.
+        ValueError: not of rank 2, not one row per query and one column per key, more than the most words
+            on a side, negative, above 1, or NaN.
     """
     array = to_array(weights, "weights").astype(np.float64)
     if array.ndim > 2:
@@ -39,20 +46,19 @@ def attention_array(weights: Any, n_queries: int | None = None, n_keys: int | No
             f"weights must be those of one head, (T, S); got shape {array.shape}. "
             "Choose one sentence and one head, such as weights[0, 2]"
         )
-    if array.ndim < 2 or 0 in array.shape:
-        raise ValueError(f"weights must have shape (T, S), a row for each query; got {array.shape}")
-    expected = (n_queries or array.shape[0], n_keys or array.shape[1])
-    if array.shape != expected:
+    if array.shape != (n_queries, n_keys):
         raise ValueError(
-            f"{expected[0]} queries and {expected[1]} keys need weights of shape {expected}; got {array.shape}"
+            f"{n_queries} words reading from {n_keys} need weights of shape {(n_queries, n_keys)}; "
+            f"got {array.shape}"
         )
-    if not np.isfinite(array).all():
-        bad = int((~np.isfinite(array)).sum())
+    if max(array.shape) > most:
+        raise ValueError(f"up to {most} words can be shown; got weights of shape {array.shape}")
+    if bad := int((~np.isfinite(array)).sum()):
         raise ValueError(f"weights must be finite; {bad} of {array.size} are NaN or infinite")
     if array.min() < 0 or array.max() > 1 + 1e-3:
         raise ValueError(
             f"attention weights lie between 0 and 1; these go from {array.min():.3g} to {array.max():.3g}. "
-            "Scores before the softmax are shown by heat_map"
+            "heat_map shows scores before the softmax"
         )
     return array
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-# Okabe and Ito's colours for colour-blind readers, those that stand out from white and from the dark page alike.
+# From Okabe and Ito's colours for colour-blind readers: those that stand out from white and from a dark page.
 PALETTE = {
     "blue": "#0072B2",
     "vermillion": "#D55E00",

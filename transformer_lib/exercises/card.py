@@ -8,7 +8,7 @@ import re
 from transformer_lib.exercises.pictures import pictures
 from transformer_lib.exercises.result import Result
 
-# status: (mark, heading, colour with a contrast of 3 or more on white and on dark pages)
+# status: (mark, heading, colour of the card's edge, with a contrast of 3 or more on light and dark pages)
 LOOKS = {
     "passed": ("✓", "passed", "#009E73"),
     "not attempted": ("○", "not attempted yet", "#808080"),
@@ -37,8 +37,8 @@ def html_card(result: Result) -> str:
     name = f" · {result.mistake}" if result.status == "mistake" else ""
     parts = [
         f'<h4 style="margin:0 0 .3em;font-size:1.05em;color:inherit">{escape(title)}</h4>',
-        f'<p style="margin:.2em 0;font-weight:600"><span aria-hidden="true" style="color:{color}">{mark}'
-        f"</span> {escape(words[0].upper() + words[1:] + name)}</p>",
+        f'<p style="margin:.2em 0;font-weight:600"><span aria-hidden="true">{mark}</span> '
+        f"{escape(words[0].upper() + words[1:] + name)}</p>",
         f'<p style="margin:.4em 0">{inline(result.message)}</p>',
         *_error(result),
         *pictures(result),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import linecache
 import os
+import re
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
@@ -79,18 +81,14 @@ def _is_own(file: str) -> bool:
 
 
 def _file_name(file: str) -> str:
+    """A file's name without its folders; of a notebook's cell, its number."""
+    old = re.match(r"<ipython-input-(\d+)-", file)
+    if old:
+        return f"your cell In[{old.group(1)}]"
     shell = sys.modules.get("IPython")
-    try:
-        compiler = shell.get_ipython().compile
-        if hasattr(compiler, "format_code_name"):
-            name = compiler.format_code_name(file)
-            if name:
-                return f"your {name[0].lower()} {name[1]}"
-        number = compiler._filename_map.get(file)
-        if number is not None:
-            return f"your cell In[{number}]"
-    except Exception:
-        pass
+    with contextlib.suppress(Exception):  # IPython 8 on
+        kind, number = shell.get_ipython().compile.format_code_name(file)
+        return f"your {kind.lower()} {number}"
     if file.startswith("<") or "ipykernel_" in file:
         return "your cell"
     return Path(file).name

@@ -18,6 +18,7 @@ from typing import Any
 
 GRACE = 1.0  # seconds in which a thread that has been told to stop may end
 STACK = 64 * 2**20  # bytes, virtual: deep recursion must end in RecursionError, not in a crash
+PARK = 0.25  # seconds in which one that did not end is put to sleep
 _workers: set[int] = set()
 _stopping: set[int] = set()
 _parked: set[int] = set()
@@ -167,10 +168,10 @@ def _stop_thread(ident: int, finished) -> None:
     sys.setswitchinterval(1e-5)
     try:
         if sys.version_info < (3, 11):
-            time.sleep(GRACE / 4)  # `_tick` puts it to sleep
+            time.sleep(PARK)  # `_tick` puts it to sleep
         elif _raise_in(ident, Stopped, finished, GRACE):
             return
-        _raise_in(ident, _Parked, finished, GRACE / 4)
+        _raise_in(ident, _Parked, finished, PARK)
     finally:
         sys.setswitchinterval(interval)
         _stopping.discard(ident)
