@@ -18,7 +18,7 @@ ORDER = [
     ["masks"],
     ["multi_head"],
     ["blocks"],
-    ["models"],
+    ["configs", "models"],
     ["cost", "efficient"],
     ["data", "generate", "train"],
     ["pretrained"],

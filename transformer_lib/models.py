@@ -1,0 +1,278 @@
+r"""Encoder, decoder, both, and the decoder-only language model (lecture, section 9).
+
+An encoder reads a whole sentence: self-attention without a mask. A decoder writes word after word: masked
+self-attention, then cross-attention to the encoder's output. A language model is a decoder without an
+encoder: it predicts each word from the words before,
+
+$$p(w_1, …, w_T) = \prod_t p(w_t \mid w_1, …, w_{t-1}).$$
+
+How the weights begin (tests/test_models.py measures it):
+
+| weights | distribution |
+|---|---|
+| embeddings, learned positions | normal, standard deviation `init_std` |
+| linear maps | normal, standard deviation `init_std` |
+| last map of each sub-layer (`output`, `narrow`) | the same, divided by √(number of sub-layers) |
+| biases; shifts of norms | 0 |
+| scales of norms | 1 |
+
+Sources: Vaswani et al. 2017, arXiv 1706.03762, section 3 and Fig. 1; Radford et al. 2019 (GPT-2, the
+start of the last maps), section 2.3; Press & Wolf 2017 (tied embeddings), arXiv 1608.05859.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from transformer_lib.blocks import DecoderBlock, EncoderBlock
+from transformer_lib.configs import NORMS, Config, EncoderConfig, EncoderDecoderConfig, LMConfig
+from transformer_lib.feed_forward import FeedForward, GatedFeedForward
+from transformer_lib.multi_head import KVCache, MultiHeadAttention
+from transformer_lib.positions import LearnedPositions, SinusoidalPositions, alibi_bias, rotate_halves
+
+
+class Embedding(nn.Module):
+    """Vectors of words plus, for added kinds of positions, those of their places."""
+
+    def __init__(self, config: Config, *, scale: float = 1.0):
+        super().__init__()
+        self.words = nn.Embedding(config.vocab_size, config.d_model)
+        self.places = nn.Identity()
+        if config.positions == "learned":
+            self.places = LearnedPositions(config.d_model, config.max_length)
+        elif config.positions == "sinusoidal":
+            self.places = SinusoidalPositions(config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.scale, self.added = scale, config.positions in ("learned", "sinusoidal")
+
+    def forward(
+        self, ids: Int[Tensor, "B T"], positions: Int[Tensor, "*places"] | None = None
+    ) -> Float[Tensor, "B T D"]:
+        if ids.dim() != 2 or ids.is_floating_point() or 0 in ids.shape:
+            raise ValueError(f"ids must be whole numbers of shape (B, T); got {ids.dtype} {tuple(ids.shape)}")
+        x = self.words(ids) * self.scale
+        return self.dropout(self.places(x, positions) if self.added else x)
+
+
+class TransformerEncoder(nn.Module):
+    """Reads whole sentences: every word may read every other.
+
+    >>> import torch
+    >>> TransformerEncoder(EncoderConfig(vocab_size=50, d_model=12, n_heads=3))(torch.tensor([[4, 9]])).shape
+    torch.Size([1, 2, 12])
+
+    Source: Vaswani et al. 2017, section 3.1; Devlin et al. 2018 (BERT), arXiv 1810.04805.
+    """
+
+    def __init__(self, config: EncoderConfig):
+        super().__init__()
+        self.config = config
+        self.embedding = Embedding(config)
+        self.segments = nn.Embedding(config.n_segments, config.d_model) if config.n_segments else None
+        norm = partial(NORMS[config.norm], config.d_model, eps=config.norm_eps)
+        self.embedding_norm = norm() if config.embedding_norm else nn.Identity()
+        self.blocks = nn.ModuleList(encoder_block(config) for _ in range(config.n_layers))
+        self.norm = norm() if config.pre_norm else nn.Identity()
+        init_weights(self, config, sublayers=2 * config.n_layers)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "B T"],
+        *,
+        mask: Bool[Tensor, "*mask"] | None = None,
+        segments: Int[Tensor, "B T"] | None = None,
+    ) -> Float[Tensor, "B T D"]:
+        """Vectors of the words in their sentence. mask hides padding; segments are 0 unless given."""
+        x = self.embedding(ids)
+        if self.segments is not None:
+            x = x + self.segments(ids.new_zeros(ids.shape) if segments is None else segments)
+        x = self.embedding_norm(x)
+        bias = score_bias(self.config, ids.shape[1], ids.shape[1], x)
+        for block in self.blocks:
+            x = block(x, mask=mask, bias=bias)
+        return self.norm(x)
+
+
+class TransformerLM(nn.Module):
+    """A decoder-only language model: from the words so far, logits of the next word at every place.
+
+    >>> import torch
+    >>> TransformerLM(LMConfig(vocab_size=50, d_model=12, n_heads=3))(torch.tensor([[4, 9]])).shape
+    torch.Size([1, 2, 50])
+
+    Source: Radford et al. 2019 (GPT-2), section 2.3.
+    """
+
+    def __init__(self, config: LMConfig):
+        super().__init__()
+        self.config = config
+        self.embedding = Embedding(config)
+        self.blocks = nn.ModuleList(encoder_block(config) for _ in range(config.n_layers))
+        norm = partial(NORMS[config.norm], config.d_model, eps=config.norm_eps)
+        self.norm = norm() if config.pre_norm else nn.Identity()
+        self.logits = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        init_weights(self, config, sublayers=2 * config.n_layers)
+        if config.tie_embeddings:
+            self.logits.weight = self.embedding.words.weight
+
+    def forward(
+        self,
+        ids: Int[Tensor, "B T"],
+        *,
+        mask: Bool[Tensor, "*mask"] | None = None,
+        positions: Int[Tensor, "*places"] | None = None,
+        caches: Sequence[KVCache] | None = None,
+        last_only: bool = False,
+    ) -> Float[Tensor, "B T V"]:
+        """Logits of the next word. The future is always hidden.
+
+        Args:
+            mask: hides padding as well.
+            positions: of the words, where they do not count on from 0 or from the caches.
+            caches: one for each layer, from `new_caches`; ids then hold only the new words.
+            last_only: logits after the last word only, (B, 1, V): all that writing needs.
+        """
+        past = caches[0].length if caches else 0
+        if positions is None and past:
+            positions = _from(past, ids)
+        x = self.embedding(ids, positions)
+        bias = score_bias(self.config, ids.shape[1], past + ids.shape[1], x)
+        for block, cache in zip(self.blocks, caches or [None] * len(self.blocks), strict=True):
+            x = block(x, mask=mask, causal=True, bias=bias, positions=positions, cache=cache)
+        return self.logits(self.norm(x[:, -1:] if last_only else x))
+
+    def new_caches(self, batch: int, max_length: int) -> list[KVCache]:
+        """Empty caches, one for each layer, for so many sentences of at most so many words."""
+        return [block.attention.new_cache(batch, max_length) for block in self.blocks]
+
+
+class EncoderDecoder(nn.Module):
+    """The original Transformer: reads a sentence, writes another.
+
+    >>> import torch
+    >>> model = EncoderDecoder(EncoderDecoderConfig(vocab_size=50, d_model=12, n_heads=3))
+    >>> model(torch.tensor([[4, 9, 7]]), torch.tensor([[1, 2]])).shape
+    torch.Size([1, 2, 50])
+
+    Source: Vaswani et al. 2017, section 3 and Fig. 1.
+    """
+
+    def __init__(self, config: EncoderDecoderConfig):
+        super().__init__()
+        self.config = config
+        scale = math.sqrt(config.d_model) if config.scale_embeddings else 1.0
+        self.embedding = Embedding(config, scale=scale)
+        self.encoder = nn.ModuleList(encoder_block(config) for _ in range(config.n_layers))
+        self.decoder = nn.ModuleList(decoder_block(config) for _ in range(config.n_layers))
+        norm = partial(NORMS[config.norm], config.d_model, eps=config.norm_eps)
+        self.encoder_norm = norm() if config.pre_norm else nn.Identity()
+        self.decoder_norm = norm() if config.pre_norm else nn.Identity()
+        self.logits = nn.Linear(config.d_model, config.vocab_size, bias=config.output_bias)
+        init_weights(self, config, sublayers=3 * config.n_layers)
+        self.logits.weight = self.embedding.words.weight
+
+    def forward(
+        self,
+        source: Int[Tensor, "B S"],
+        target: Int[Tensor, "B T"],
+        *,
+        source_mask: Bool[Tensor, "*source_mask"] | None = None,
+        target_mask: Bool[Tensor, "*target_mask"] | None = None,
+    ) -> Float[Tensor, "B T V"]:
+        """Logits of the word after each word of the target; masks hide padding."""
+        memory = self.encode(source, mask=source_mask)
+        return self.decode(target, memory, mask=target_mask, memory_mask=source_mask)
+
+    def encode(
+        self, source: Int[Tensor, "B S"], *, mask: Bool[Tensor, "*mask"] | None = None
+    ) -> Float[Tensor, "B S D"]:
+        """What the decoder will read: the memory."""
+        x = self.embedding(source)
+        bias = score_bias(self.config, source.shape[1], source.shape[1], x)
+        for block in self.encoder:
+            x = block(x, mask=mask, bias=bias)
+        return self.encoder_norm(x)
+
+    def memories(self, memory: Float[Tensor, "B S D"]) -> list[tuple[Tensor, Tensor]]:
+        """The memory's keys and values for each layer of the decoder, computed once for many words."""
+        return [block.cross_attention.keys_values(memory) for block in self.decoder]
+
+    def decode(
+        self,
+        target: Int[Tensor, "B T"],
+        memory: Float[Tensor, "B S D"] | Sequence[tuple[Tensor, Tensor]],
+        *,
+        mask: Bool[Tensor, "*mask"] | None = None,
+        memory_mask: Bool[Tensor, "*memory_mask"] | None = None,
+        caches: Sequence[KVCache] | None = None,
+        last_only: bool = False,
+    ) -> Float[Tensor, "B T V"]:
+        """Logits of the next word, from the words so far and the memory; caches as `TransformerLM`."""
+        past = caches[0].length if caches else 0
+        x = self.embedding(target, _from(past, target) if past else None)
+        bias = score_bias(self.config, target.shape[1], past + target.shape[1], x)
+        memories = [memory] * len(self.decoder) if isinstance(memory, Tensor) else memory
+        caches = caches or [None] * len(self.decoder)
+        for block, read, cache in zip(self.decoder, memories, caches, strict=True):
+            x = block(x, read, mask=mask, memory_mask=memory_mask, bias=bias, cache=cache)
+        return self.logits(self.decoder_norm(x[:, -1:] if last_only else x))
+
+    def new_caches(self, batch: int, max_length: int) -> list[KVCache]:
+        """Empty caches for the decoder's self-attention, one for each layer."""
+        return [block.attention.new_cache(batch, max_length) for block in self.decoder]
+
+
+def score_bias(config: Config, T: int, S: int, x: Tensor) -> Float[Tensor, "1 H T S"] | None:
+    """What the kind of positions adds to the scores: ALiBi's penalties, else nothing."""
+    return alibi_bias(config.n_heads, T, S, device=x.device) if config.positions == "alibi" else None
+
+
+def init_weights(model: nn.Module, config: Config, *, sublayers: int) -> None:
+    """Start the weights as the table above says."""
+    for name, module in model.named_modules():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            last = name.endswith((".output", ".narrow"))
+            std = config.init_std / math.sqrt(sublayers) if last else config.init_std
+            nn.init.normal_(module.weight, std=std)
+            if isinstance(module, nn.Linear) and module.bias is not None:
+                nn.init.zeros_(module.bias)
+
+
+def _from(past: int, ids: Tensor) -> Tensor:
+    return torch.arange(past, past + ids.shape[1], device=ids.device)
+
+
+def _attention(config: Config) -> MultiHeadAttention:
+    rotate = partial(rotate_halves, base=config.rotary_base) if config.positions == "rotary" else None
+    return MultiHeadAttention(
+        config.d_model, config.n_heads, n_kv_heads=config.n_kv_heads, bias=config.bias, rotate=rotate
+    )
+
+
+def _feed_forward(config: Config) -> nn.Module:
+    kind = GatedFeedForward if config.gated else FeedForward
+    return kind(config.d_model, config.d_ff, activation=config.activation, bias=config.bias)
+
+
+def _block_options(config: Config) -> dict:
+    return {
+        "pre_norm": config.pre_norm,
+        "norm": NORMS[config.norm],
+        "eps": config.norm_eps,
+        "dropout": config.dropout,
+    }
+
+
+def encoder_block(config: Config) -> EncoderBlock:
+    return EncoderBlock(_attention(config), _feed_forward(config), **_block_options(config))
+
+
+def decoder_block(config: Config) -> DecoderBlock:
+    cross = MultiHeadAttention(config.d_model, config.n_heads, bias=config.bias)
+    return DecoderBlock(_attention(config), cross, _feed_forward(config), **_block_options(config))
