@@ -31,7 +31,7 @@ def main() -> None:
         run([sys.executable, "-m", "pip", "install", "-q", "--target", folder, "uv"], "Installing uv")
         say("Looking for the newest versions that fit together (uv pip compile).")
         command = [Path(folder) / "bin" / "uv", "pip", "compile", *OPTIONS, "requirements.in"]
-        environment = {**os.environ, "PYTHONPATH": folder, "NO_COLOR": "1"}
+        environment = {**os.environ, "PYTHONPATH": folder, "NO_COLOR": "1", "UV_PYTHON_DOWNLOADS": "never"}
         done = subprocess.run(
             command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False
         )

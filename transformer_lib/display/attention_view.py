@@ -108,7 +108,7 @@ def _box(x: float, y: float, width: float, opacity: float | None) -> str:
 
 
 def _css(scope: str) -> str:
-    """The word pointed at shows its weights and hides the others' strands; without a pointer, the one in focus."""
+    """The word pointed at, or else the one in focus, shows its weights and hides the others' strands."""
     view = f".{scope}"
     unpointed = f"{view}:not(:has(.row:hover))"
     rules = {

@@ -75,8 +75,8 @@ def explore(
         sizes.add(size)
         if total > MOST_BYTES:
             raise ValueError(
-                f"the first {len(frames)} of {math.prod(map(len, grid.values()))} frames take {total:,} bytes, "
-                f"more than {MOST_BYTES:,} for one figure: offer fewer values, or draw fewer points"
+                f"the first {len(frames)} of {math.prod(map(len, grid.values()))} frames take {total:,} "
+                f"bytes, more than {MOST_BYTES:,} for one figure: offer fewer values, or draw fewer points"
             )
         if len(sizes) > 1:
             raise ValueError(f"all frames must have one size, or the page jumps; got {sorted(sizes)} inches")
@@ -106,7 +106,7 @@ def _label(value: Any) -> str:
 
 
 def _word(label: str, value: Any) -> Any:
-    """What stands for a choice in the alt text: a number as it is, so that it can be formatted, or a label."""
+    """What stands for a choice in the alt text: a number, which can be formatted, or a label."""
     return value if isinstance(value, numbers.Real) and not isinstance(value, bool) else label
 
 
@@ -116,8 +116,8 @@ def _check_size(grid: Mapping[str, Options]) -> None:
     counts = [len(options) for options in grid.values()]
     if math.prod(counts) > MOST_FRAMES:
         raise ValueError(
-            f"{' × '.join(map(str, counts))} choices are {math.prod(counts):,} frames, more than {MOST_FRAMES}: "
-            "offer fewer values"
+            f"{' × '.join(map(str, counts))} choices are {math.prod(counts):,} frames, "
+            f"more than {MOST_FRAMES}: offer fewer values"
         )
 
 

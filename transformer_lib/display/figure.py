@@ -124,7 +124,7 @@ def _inline(svg: str, alt: str) -> str:
     svg = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", svg)
     svg = svg.replace("xlink:href=", "href=").replace("base64, ", "base64,")
     svg = re.sub(r'(?<= )(?:d|x|y|width|height|points|style)="[^"]*"|translate\([^)]*\)', _shorter, svg)
-    svg = re.sub(r">\s+<", "><", svg).strip()
+    svg = re.sub(r">\s+<", "><", svg).replace("<defs></defs>", "").strip()
     svg = _own_ids(svg, short_name(alt, svg))
     return (
         f'<svg class="figure" role="img" aria-label="{html.escape(alt)}" viewBox="0 0 {width} {height}" '
@@ -137,9 +137,8 @@ def _inline(svg: str, alt: str) -> str:
 def _shorter(match: re.Match) -> str:
     """Coordinates to a hundredth of a point, and no spaces around the letters of a path or a style."""
     text = re.sub(r"(\d+\.\d\d)\d+", r"\1", match[0])
-    if not text.startswith(("d=", "style=")):
-        return text
-    return re.sub(r"\s*([MLCQzZ;:])\s*", r"\1", re.sub(r"\.?0+(?=[ \"])", "", text) if "." in text else text)
+    text = re.sub(r"\.(\d*?)0+(?!\d)", lambda m: f".{m[1]}" if m[1] else "", text)
+    return re.sub(r"\s*([MLCQzZ;:]|(?=\"$))\s*", r"\1", text) if text.startswith(("d=", "style=")) else text
 
 
 def _own_ids(svg: str, scope: str) -> str:
