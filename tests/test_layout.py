@@ -21,7 +21,7 @@ ORDER = [
     ["configs", "models"],
     ["cost", "efficient"],
     ["data", "generate", "train"],
-    ["pretrained"],
+    ["weights", "families", "pretrained"],
 ]
 PLACE = {name: place for place, row in enumerate(ORDER) for name in row}
 MODULES = sorted(path.stem for path in LIBRARY.glob("*.py") if path.stem != "__init__")

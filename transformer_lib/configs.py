@@ -8,7 +8,7 @@ from transformer_lib.blocks import LayerNorm, RMSNorm
 from transformer_lib.feed_forward import ACTIVATIONS
 
 NORMS = {"layer": LayerNorm, "rms": RMSNorm}
-POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
+POSITIONS = ("sinusoidal", "sinusoidal-halves", "learned", "rotary", "alibi", "none")
 
 
 @dataclass(frozen=True, kw_only=True)

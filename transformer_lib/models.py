@@ -46,10 +46,11 @@ class Embedding(nn.Module):
         self.places = nn.Identity()
         if config.positions == "learned":
             self.places = LearnedPositions(config.d_model, config.max_length)
-        elif config.positions == "sinusoidal":
-            self.places = SinusoidalPositions(config.d_model)
+        elif config.positions.startswith("sinusoidal"):
+            halves = config.positions == "sinusoidal-halves"
+            self.places = SinusoidalPositions(config.d_model, halves=halves)
         self.dropout = nn.Dropout(config.dropout)
-        self.scale, self.added = scale, config.positions in ("learned", "sinusoidal")
+        self.scale, self.added = scale, not isinstance(self.places, nn.Identity)
 
     def forward(
         self, ids: Int[Tensor, "B T"], positions: Int[Tensor, "*places"] | None = None

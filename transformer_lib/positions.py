@@ -47,14 +47,15 @@ def inverse_wavelengths(
 
 
 def sinusoidal_table(
-    positions: Int[Tensor, " T"], d_model: int, base: float = 10000.0
-) -> Float[Tensor, "T {d_model}"]:
+    positions: Int[Tensor, "*places"], d_model: int, base: float = 10000.0, *, halves: bool = False
+) -> Float[Tensor, "*places {d_model}"]:
     """The sinusoidal vector of each position: sines in the even columns, cosines in the odd ones.
 
     Args:
         positions: places in the sentence, in words, counted from 0.
         d_model: width of the word vectors, even.
         base: the slowest wave is about 2π · base words long.
+        halves: all sines first, then all cosines, as Marian's published weights expect.
 
     >>> import torch
     >>> sinusoidal_table(torch.arange(2), 4)
@@ -63,22 +64,24 @@ def sinusoidal_table(
 
     Source: Vaswani et al. 2017, section 3.5.
     """
-    angles = _angles(positions, d_model, base)  # (T, D/2)
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)  # (T, D)
+    angles = _angles(positions, d_model, base)  # (…, D/2)
+    if halves:
+        return torch.cat([angles.sin(), angles.cos()], dim=-1)  # (…, D)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)  # (…, D)
 
 
 class SinusoidalPositions(nn.Module):
-    """Adds the sinusoidal vector of its position to every word; any length.
+    """Adds the sinusoidal vector of its position to every word; any length. Arguments as the table's.
 
     >>> import torch
     >>> SinusoidalPositions(6)(torch.zeros(2, 5, 6)).shape
     torch.Size([2, 5, 6])
     """
 
-    def __init__(self, d_model: int, *, base: float = 10000.0):
+    def __init__(self, d_model: int, *, base: float = 10000.0, halves: bool = False):
         super().__init__()
         inverse_wavelengths(d_model, base, device="meta")  # raises for a wrong width or base
-        self.d_model, self.base = d_model, base
+        self.d_model, self.base, self.halves = d_model, base, halves
 
     def forward(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "*places"] | None = None
@@ -87,7 +90,7 @@ class SinusoidalPositions(nn.Module):
         if x.shape[-1] != self.d_model:
             raise ValueError(f"x holds vectors of width {x.shape[-1]}, but d_model is {self.d_model}")
         positions = fit_positions(positions, x)
-        return x + sinusoidal_table(positions, self.d_model, self.base).to(x.dtype)
+        return x + sinusoidal_table(positions, self.d_model, self.base, halves=self.halves).to(x.dtype)
 
 
 class LearnedPositions(nn.Module):
