@@ -25,6 +25,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from transformer_lib.checks import check_attention, check_words, fit_bias, fit_mask
+
 
 def attend_one(
     q: Float[Tensor, " K"],
@@ -42,7 +44,7 @@ def attend_one(
 
     Source: Vaswani et al. 2017, Eq. 1, for one row of Q.
     """
-    _check_inputs(q=q[None] if isinstance(q, Tensor) else q, k=keys, v=values)
+    check_attention(q=q[None] if isinstance(q, Tensor) else q, k=keys, v=values)
     scale = _scale(q, scale)
     scores = torch.stack([q @ k_j * scale for k_j in keys])
     weights = torch.softmax(scores, dim=0)
@@ -79,13 +81,13 @@ def attention_weights(
 
     Source: Vaswani et al. 2017, Eq. 1, section 3.2.1.
     """
-    _check_inputs(q=q, k=k)
+    check_attention(q=q, k=k)
     scores = q @ k.transpose(-2, -1) * _scale(q, scale)  # (..., T, S)
     if bias is not None:
-        scores = scores + _fit_bias(bias, scores.shape, scores)
+        scores = scores + fit_bias(bias, scores.shape, scores)
     if mask is None:
         return torch.softmax(scores, dim=-1)
-    mask = _fit_mask(mask, scores.shape, scores.device)
+    mask = fit_mask(mask, scores.shape, scores.device)
     # The lecture's −∞: the lowest finite number has the same softmax, and no NaN in an empty row.
     scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
     return torch.softmax(scores, dim=-1).masked_fill(~mask, 0.0)
@@ -111,7 +113,7 @@ def attention(
 
     Source: Vaswani et al. 2017, Eq. 1.
     """
-    _check_inputs(q=q, k=k, v=v)
+    check_attention(q=q, k=k, v=v)
     return attention_weights(q, k, mask, scale, bias) @ v
 
 
@@ -137,16 +139,16 @@ def attend_fused(
 
     Source: Dao et al. 2022, "FlashAttention", arXiv 2205.14135; chapter 10 builds it by hand.
     """
-    _check_inputs(q=q, k=k, v=v)
+    check_attention(q=q, k=k, v=v)
     scores = (*q.shape[:-1], k.shape[-2])
     if causal and (mask is not None or bias is not None or q.shape[-2] != k.shape[-2]):
         raise ValueError(
             f"causal=True takes no mask or bias, and as many queries as keys; got scores {scores}"
         )
     if mask is not None:
-        mask = _fit_mask(mask, scores, q.device)
+        mask = fit_mask(mask, scores, q.device)
     if bias is not None:
-        bias = _fit_bias(bias, scores, q)
+        bias = fit_bias(bias, scores, q)
         mask = bias if mask is None else bias.masked_fill(~mask, float("-inf"))
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal, scale=_scale(q, scale))
 
@@ -189,75 +191,16 @@ class SelfAttention(nn.Module):
         self, x: Float[Tensor, "*batch T D"], mask: Bool[Tensor, "*mask"] | None = None
     ) -> Float[Tensor, "*batch T K"]:
         """What every word reads. x holds one word per row; mask as in `attention_weights`."""
-        self._check_width(x)
+        check_words(x, self.query.weight)
         return attend_fused(self.query(x), self.key(x), self.value(x), mask, self.scale)
 
     def weights(
         self, x: Float[Tensor, "*batch T D"], mask: Bool[Tensor, "*mask"] | None = None
     ) -> Float[Tensor, "*batch T T"]:
         """How much every word (row) reads from every word (column) when `forward` is called on x."""
-        self._check_width(x)
+        check_words(x, self.query.weight)
         return attention_weights(self.query(x), self.key(x), mask, self.scale)
-
-    def _check_width(self, x: Tensor) -> None:
-        if x.shape[-1] != self.query.in_features:
-            raise ValueError(
-                f"x holds vectors of width {x.shape[-1]}, but d_model is {self.query.in_features}"
-            )
 
 
 def _scale(q: Tensor, scale: float | None) -> float:
     return 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-
-
-def _check_inputs(**named: Tensor) -> None:
-    """Raise unless q, k and, if given, v are floating-point tensors whose shapes, dtypes and devices fit."""
-    for name, x in named.items():
-        if not isinstance(x, Tensor) or not x.is_floating_point():
-            kind = x.dtype if isinstance(x, Tensor) else type(x).__name__
-            raise TypeError(f"{name} must be a tensor of floating-point numbers; got {kind}")
-    q, k, v = named["q"], named["k"], named.get("v", named["k"])
-    came = ", ".join(f"{name} {tuple(x.shape)} {x.dtype} on {x.device}" for name, x in named.items())
-    if len({(x.dtype, x.device) for x in named.values()}) > 1:
-        raise ValueError(f"{', '.join(named)} must share one dtype and one device; got {came}")
-    if not 2 <= q.dim() <= 4 or not q.shape[:-2] == k.shape[:-2] == v.shape[:-2]:
-        raise ValueError(
-            f"{', '.join(named)} must have the same rank, 2 (T, K), 3 (B, T, K) or 4 (B, H, T, K), "
-            f"and the same B and H; got {came}"
-        )
-    if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
-        raise ValueError(f"keys must be as wide as queries, and as many as values; got {came}")
-    if any(0 in x.shape for x in named.values()):
-        raise ValueError(f"a sentence must have at least one word, and a word a vector; got {came}")
-
-
-def _fit_mask(mask: Tensor, scores: tuple[int, ...], device: torch.device) -> Tensor:
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise TypeError(f"a mask must be a boolean tensor, True = may attend (see masks.py); got {kind}")
-    return _fit("mask", mask, scores, device)
-
-
-def _fit_bias(bias: Tensor, scores: tuple[int, ...], q: Tensor) -> Tensor:
-    if not isinstance(bias, Tensor) or not bias.is_floating_point():
-        kind = bias.dtype if isinstance(bias, Tensor) else type(bias).__name__
-        raise TypeError(f"a bias must be a tensor of floating-point numbers; got {kind}")
-    return _fit("bias", bias, scores, q.device).to(q.dtype)
-
-
-def _fit(name: str, x: Tensor, scores: tuple[int, ...], device: torch.device) -> Tensor:
-    """x with the rank of the scores, checked. No axis is ever guessed: a (B, S) mask would broadcast as
-    (T, S) where B = T, and hide the wrong words silently."""
-    if x.device != device:
-        raise ValueError(f"the {name} is on {x.device}, the scores on {device}")
-    fitted = x
-    if x.dim() == 4 > len(scores) and x.shape[1] == 1:  # one head
-        fitted = x[:, 0]
-        if len(scores) == 2 and x.shape[0] == 1:  # one sentence
-            fitted = fitted[0]
-    if fitted.dim() != len(scores) or any(m not in (1, n) for m, n in zip(fitted.shape, scores, strict=True)):
-        raise ValueError(
-            f"a {name} of shape {tuple(x.shape)} does not fit scores of shape {tuple(scores)}: it must be "
-            "(B, H, T, S), with 1 where it is the same for all (masks.py makes such masks), or of their rank"
-        )
-    return fitted

@@ -1,11 +1,19 @@
-"""The shapes of the models: one small frozen config each, checked when it is made (lecture, section 9)."""
+"""The shapes of the models: one small frozen config each, checked when it is made (lecture, section 9);
+and the embedding and the blocks built to it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
-from transformer_lib.blocks import LayerNorm, RMSNorm
-from transformer_lib.feed_forward import ACTIVATIONS
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from transformer_lib.blocks import DecoderBlock, EncoderBlock, LayerNorm, RMSNorm
+from transformer_lib.checks import check_ids
+from transformer_lib.feed_forward import ACTIVATIONS, FeedForward, GatedFeedForward
+from transformer_lib.multi_head import MultiHeadAttention
+from transformer_lib.positions import LearnedPositions, SinusoidalPositions, alibi_bias, rotate_halves
 
 NORMS = {"layer": LayerNorm, "rms": RMSNorm}
 POSITIONS = ("sinusoidal", "sinusoidal-halves", "learned", "rotary", "alibi", "none")
@@ -42,16 +50,33 @@ class Config:
     init_std: float = 0.02
 
     def __post_init__(self):
-        for name in ("vocab_size", "d_model", "n_layers", "n_heads", "max_length"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}")
-        if self.d_model % self.n_heads:
+        for name in ("vocab_size", "d_model", "n_layers", "n_heads", "n_kv_heads", "d_ff", "max_length"):
+            size = getattr(self, name)
+            if size is not None and (not isinstance(size, int) or size < 1):
+                raise ValueError(f"{name} must be a whole number of at least 1; got {size!r}")
+        d_head, rest = divmod(self.d_model, self.n_heads)
+        if rest:
             raise ValueError(
                 f"d_model must be a multiple of n_heads; got d_model={self.d_model}, n_heads={self.n_heads}"
+            )
+        if self.n_heads % (self.n_kv_heads or self.n_heads):
+            raise ValueError(
+                f"n_heads must be a multiple of n_kv_heads; got {self.n_heads} and {self.n_kv_heads}"
             )
         for name, known in (("positions", POSITIONS), ("norm", NORMS), ("activation", ACTIVATIONS)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {sorted(known)}; got {getattr(self, name)!r}")
+        paired = {"sinusoidal": self.d_model, "sinusoidal-halves": self.d_model, "rotary": d_head}
+        if paired.get(self.positions, 0) % 2:
+            raise ValueError(
+                f"{self.positions} positions come in pairs, so the width they act on must be even; got "
+                f"{paired[self.positions]} (d_model={self.d_model}, n_heads={self.n_heads})"
+            )
+        for name in ("rotary_base", "init_std"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be above 0; got {getattr(self, name)}")
+        if not self.norm_eps >= 0:
+            raise ValueError(f"norm_eps must be at least 0; got {self.norm_eps}")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1; got {self.dropout}")
 
@@ -63,6 +88,11 @@ class EncoderConfig(Config):
     pre_norm: bool = False
     n_segments: int = 0  # BERT has 2: "sentence A" and "sentence B"
     embedding_norm: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.n_segments < 0:
+            raise ValueError(f"n_segments must be at least 0; got {self.n_segments}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,3 +111,67 @@ class LMConfig(Config):
     """A decoder-only language model such as GPT-2 (the defaults) or Llama."""
 
     tie_embeddings: bool = True  # the last map is the table of embeddings
+
+
+class Embedding(nn.Module):
+    """Vectors of words plus, for added kinds of positions, those of their places.
+
+    Raises:
+        ValueError: ids outside the vocabulary, empty or of another shape; a place past a learned table.
+    """
+
+    def __init__(self, config: Config, *, scale: float = 1.0):
+        super().__init__()
+        self.words = nn.Embedding(config.vocab_size, config.d_model)
+        self.places = nn.Identity()
+        if config.positions == "learned":
+            self.places = LearnedPositions(config.d_model, config.max_length)
+        elif config.positions.startswith("sinusoidal"):
+            halves = config.positions == "sinusoidal-halves"
+            self.places = SinusoidalPositions(config.d_model, halves=halves)
+        self.dropout = nn.Dropout(config.dropout)
+        self.scale, self.added = scale, not isinstance(self.places, nn.Identity)
+
+    def forward(
+        self, ids: Int[Tensor, "B T"], positions: Int[Tensor, "*places"] | None = None
+    ) -> Float[Tensor, "B T D"]:
+        check_ids(ids, self.words.weight)
+        x = self.words(ids) * self.scale
+        return self.dropout(self.places(x, positions) if self.added else x)
+
+
+def encoder_block(config: Config) -> EncoderBlock:
+    """One block of an encoder or of a decoder-only model."""
+    return EncoderBlock(_attention(config), _feed_forward(config), **_block_options(config))
+
+
+def decoder_block(config: Config) -> DecoderBlock:
+    """One block of a decoder with cross-attention, in which nothing is rotated: places of two texts."""
+    cross = MultiHeadAttention(config.d_model, config.n_heads, n_kv_heads=config.n_kv_heads, bias=config.bias)
+    return DecoderBlock(_attention(config), cross, _feed_forward(config), **_block_options(config))
+
+
+def score_bias(config: Config, T: int, S: int, x: Tensor) -> Float[Tensor, "1 H T S"] | None:
+    """What the kind of positions adds to the scores: ALiBi's penalties, else nothing."""
+    return alibi_bias(config.n_heads, T, S, device=x.device) if config.positions == "alibi" else None
+
+
+def _attention(config: Config) -> MultiHeadAttention:
+    rotate = partial(rotate_halves, base=config.rotary_base) if config.positions == "rotary" else None
+    return MultiHeadAttention(
+        config.d_model, config.n_heads, n_kv_heads=config.n_kv_heads, bias=config.bias, rotate=rotate
+    )
+
+
+def _feed_forward(config: Config) -> nn.Module:
+    kind = GatedFeedForward if config.gated else FeedForward
+    return kind(config.d_model, config.d_ff, activation=config.activation, bias=config.bias)
+
+
+def _block_options(config: Config) -> dict:
+    return {
+        "pre_norm": config.pre_norm,
+        "norm": NORMS[config.norm],
+        "eps": config.norm_eps,
+        "dropout": config.dropout,
+    }

@@ -14,12 +14,15 @@ Shazeer 2020 (GLU variants), arXiv 2002.05202, Eq. 6.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
+
+from transformer_lib.checks import check_words
 
 # "gelu-tanh" is the approximation in GPT-2's published weights; it differs from GELU by less than 0.001.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -57,6 +60,7 @@ class FeedForward(nn.Module):
         self.activation = ACTIVATIONS[activation]
 
     def forward(self, x: Float[Tensor, "*batch T D"]) -> Float[Tensor, "*batch T D"]:
+        check_words(x, self.widen.weight)
         return self.narrow(self.activation(self.widen(x)))
 
 
@@ -77,13 +81,14 @@ class GatedFeedForward(nn.Module):
         self, d_model: int, d_ff: int | None = None, *, activation: str = "silu", bias: bool = False
     ):
         super().__init__()
-        d_ff = _check(d_model, -(-8 * d_model // 24) * 8 if d_ff is None else d_ff, activation)
+        d_ff = _check(d_model, 8 * math.ceil(d_model / 3) if d_ff is None else d_ff, activation)
         self.gate = nn.Linear(d_model, d_ff, bias=bias)
         self.widen = nn.Linear(d_model, d_ff, bias=bias)
         self.narrow = nn.Linear(d_ff, d_model, bias=bias)
         self.activation = ACTIVATIONS[activation]
 
     def forward(self, x: Float[Tensor, "*batch T D"]) -> Float[Tensor, "*batch T D"]:
+        check_words(x, self.widen.weight)
         return self.narrow(self.activation(self.gate(x)) * self.widen(x))
 
 

@@ -18,6 +18,8 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from transformer_lib.checks import kind
+
 
 def causal_mask(
     T: int, S: int | None = None, *, device: torch.device | str | None = None
@@ -61,7 +63,7 @@ def padding_mask(lengths: Int[Tensor, " B"], S: int | None = None) -> Bool[Tenso
 
     Args:
         lengths: number of real words of each sentence, from 0 to S.
-        S: number of words with padding; None means the longest length.
+        S: number of words with padding; None means the longest length, which the meta device cannot tell.
 
     Raises:
         TypeError: lengths are not integers.
@@ -72,14 +74,11 @@ def padding_mask(lengths: Int[Tensor, " B"], S: int | None = None) -> Bool[Tenso
     tensor([[1, 0, 0],
             [1, 1, 1]], dtype=torch.int32)
     """
-    if lengths.dtype.is_floating_point or lengths.dtype.is_complex or lengths.dtype == torch.bool:
-        raise TypeError(
-            f"lengths must be integers, one number of words per sentence; got dtype {lengths.dtype}"
-        )
+    _check_whole("lengths", lengths)
     if lengths.dim() != 1 or lengths.numel() == 0:
         raise ValueError(f"lengths must have shape (B,), one number per sentence; got {tuple(lengths.shape)}")
     S = int(lengths.max()) if S is None else S
-    if lengths.min() < 0 or lengths.max() > S:
+    if not lengths.is_meta and (lengths.min() < 0 or lengths.max() > S):
         raise ValueError(f"lengths must lie between 0 and S={S}; got {lengths.tolist()}")
     return (torch.arange(S, device=lengths.device) < lengths[:, None])[:, None, None]
 
@@ -88,6 +87,7 @@ def padding_mask_from_ids(ids: Int[Tensor, "B S"], pad_id: int) -> Bool[Tensor, 
     """Every word may read the words that are not padding, wherever in the row the padding stands.
 
     Raises:
+        TypeError: ids are not integers.
         ValueError: ids are not of shape (B, S).
 
     >>> import torch
@@ -95,6 +95,7 @@ def padding_mask_from_ids(ids: Int[Tensor, "B S"], pad_id: int) -> Bool[Tensor, 
     tensor([[1, 1, 0],
             [0, 1, 1]], dtype=torch.int32)
     """
+    _check_whole("ids", ids)
     if ids.dim() != 2:
         raise ValueError(f"ids must have shape (B, S), a row per sentence; got {tuple(ids.shape)}")
     return (ids != pad_id)[:, None, None]
@@ -128,9 +129,14 @@ def sliding_window_mask(
 def explain_mask(mask: Bool[Tensor, "B H T S"]) -> str:
     """A mask in words: its shape, how many pairs it allows, whether it hides the future, empty rows.
 
+    Raises:
+        TypeError: the mask is not a boolean tensor.
+
     >>> explain_mask(causal_mask(3))
     'mask (1, 1, 3, 3): 6 of 9 pairs may be read; the future is hidden'
     """
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        raise TypeError(f"a mask must be a boolean tensor, True = may attend; got {kind(mask)}")
     T, S = mask.shape[-2:]
     parts = [f"{int(mask.sum())} of {mask.numel()} pairs may be read"]
     if 1 < T <= S:
@@ -143,3 +149,8 @@ def explain_mask(mask: Bool[Tensor, "B H T S"]) -> str:
     if empty:
         parts.append(f"{empty} rows have nothing to read")
     return f"mask {tuple(mask.shape)}: " + "; ".join(parts)
+
+
+def _check_whole(name: str, x: Tensor) -> None:
+    if not isinstance(x, Tensor) or x.is_floating_point() or x.is_complex() or x.dtype == torch.bool:
+        raise TypeError(f"{name} must be a tensor of integers; got {kind(x)}")

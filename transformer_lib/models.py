@@ -6,7 +6,7 @@ encoder: it predicts each word from the words before,
 
 $$p(w_1, …, w_T) = \prod_t p(w_t \mid w_1, …, w_{t-1}).$$
 
-How the weights begin (tests/test_models.py measures it):
+`configs.py` holds their shapes. How the weights begin (tests/test_models.py measures it):
 
 | weights | distribution |
 |---|---|
@@ -30,35 +30,19 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_lib.blocks import DecoderBlock, EncoderBlock
-from transformer_lib.configs import NORMS, Config, EncoderConfig, EncoderDecoderConfig, LMConfig
-from transformer_lib.feed_forward import FeedForward, GatedFeedForward
-from transformer_lib.multi_head import KVCache, MultiHeadAttention
-from transformer_lib.positions import LearnedPositions, SinusoidalPositions, alibi_bias, rotate_halves
-
-
-class Embedding(nn.Module):
-    """Vectors of words plus, for added kinds of positions, those of their places."""
-
-    def __init__(self, config: Config, *, scale: float = 1.0):
-        super().__init__()
-        self.words = nn.Embedding(config.vocab_size, config.d_model)
-        self.places = nn.Identity()
-        if config.positions == "learned":
-            self.places = LearnedPositions(config.d_model, config.max_length)
-        elif config.positions.startswith("sinusoidal"):
-            halves = config.positions == "sinusoidal-halves"
-            self.places = SinusoidalPositions(config.d_model, halves=halves)
-        self.dropout = nn.Dropout(config.dropout)
-        self.scale, self.added = scale, not isinstance(self.places, nn.Identity)
-
-    def forward(
-        self, ids: Int[Tensor, "B T"], positions: Int[Tensor, "*places"] | None = None
-    ) -> Float[Tensor, "B T D"]:
-        if ids.dim() != 2 or ids.is_floating_point() or 0 in ids.shape:
-            raise ValueError(f"ids must be whole numbers of shape (B, T); got {ids.dtype} {tuple(ids.shape)}")
-        x = self.words(ids) * self.scale
-        return self.dropout(self.places(x, positions) if self.added else x)
+from transformer_lib.checks import check_ids
+from transformer_lib.configs import (
+    NORMS,
+    Config,
+    Embedding,
+    EncoderConfig,
+    EncoderDecoderConfig,
+    LMConfig,
+    decoder_block,
+    encoder_block,
+    score_bias,
+)
+from transformer_lib.multi_head import KVCache
 
 
 class TransformerEncoder(nn.Module):
@@ -92,7 +76,11 @@ class TransformerEncoder(nn.Module):
         """Vectors of the words in their sentence. mask hides padding; segments are 0 unless given."""
         x = self.embedding(ids)
         if self.segments is not None:
-            x = x + self.segments(ids.new_zeros(ids.shape) if segments is None else segments)
+            segments = torch.zeros_like(ids) if segments is None else segments
+            check_ids(segments, self.segments.weight, "segments")
+            x = x + self.segments(segments)
+        elif segments is not None:
+            raise ValueError("this encoder knows no segments: its config has n_segments=0")
         x = self.embedding_norm(x)
         bias = score_bias(self.config, ids.shape[1], ids.shape[1], x)
         for block in self.blocks:
@@ -229,13 +217,8 @@ class EncoderDecoder(nn.Module):
         return [block.attention.new_cache(batch, max_length) for block in self.decoder]
 
 
-def score_bias(config: Config, T: int, S: int, x: Tensor) -> Float[Tensor, "1 H T S"] | None:
-    """What the kind of positions adds to the scores: ALiBi's penalties, else nothing."""
-    return alibi_bias(config.n_heads, T, S, device=x.device) if config.positions == "alibi" else None
-
-
 def init_weights(model: nn.Module, config: Config, *, sublayers: int) -> None:
-    """Start the weights as the table above says."""
+    """Start the weights as the table at the top says."""
     for name, module in model.named_modules():
         if isinstance(module, nn.Linear | nn.Embedding):
             last = name.endswith((".output", ".narrow"))
@@ -247,33 +230,3 @@ def init_weights(model: nn.Module, config: Config, *, sublayers: int) -> None:
 
 def _from(past: int, ids: Tensor) -> Tensor:
     return torch.arange(past, past + ids.shape[1], device=ids.device)
-
-
-def _attention(config: Config) -> MultiHeadAttention:
-    rotate = partial(rotate_halves, base=config.rotary_base) if config.positions == "rotary" else None
-    return MultiHeadAttention(
-        config.d_model, config.n_heads, n_kv_heads=config.n_kv_heads, bias=config.bias, rotate=rotate
-    )
-
-
-def _feed_forward(config: Config) -> nn.Module:
-    kind = GatedFeedForward if config.gated else FeedForward
-    return kind(config.d_model, config.d_ff, activation=config.activation, bias=config.bias)
-
-
-def _block_options(config: Config) -> dict:
-    return {
-        "pre_norm": config.pre_norm,
-        "norm": NORMS[config.norm],
-        "eps": config.norm_eps,
-        "dropout": config.dropout,
-    }
-
-
-def encoder_block(config: Config) -> EncoderBlock:
-    return EncoderBlock(_attention(config), _feed_forward(config), **_block_options(config))
-
-
-def decoder_block(config: Config) -> DecoderBlock:
-    cross = MultiHeadAttention(config.d_model, config.n_heads, bias=config.bias)
-    return DecoderBlock(_attention(config), cross, _feed_forward(config), **_block_options(config))

@@ -21,6 +21,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_lib.attention import attend_fused, attention_weights
+from transformer_lib.checks import check_words, fit_mask
 from transformer_lib.masks import causal_mask
 
 
@@ -71,7 +72,7 @@ class MultiHeadAttention(nn.Module):
         rotate: a function of (queries or keys, positions) such as `positions.rotate_halves`.
 
     Raises:
-        ValueError: d_model is no multiple of n_heads, or n_heads none of n_kv_heads.
+        ValueError: a size below 1, d_model no multiple of n_heads, or n_heads none of n_kv_heads.
 
     >>> import torch
     >>> MultiHeadAttention(d_model=12, n_heads=3)(torch.randn(2, 5, 12), causal=True).shape
@@ -92,7 +93,11 @@ class MultiHeadAttention(nn.Module):
     ):
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        if min(d_model, n_heads, n_kv_heads) < 1 or (d_head is None and d_model % n_heads):
+        sizes = {"d_model": d_model, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "d_head": d_head}
+        for name, size in sizes.items():
+            if size is not None and size < 1:
+                raise ValueError(f"{name} must be at least 1; got {size}")
+        if d_head is None and d_model % n_heads:
             raise ValueError(
                 f"d_model must be a multiple of n_heads; got d_model={d_model}, n_heads={n_heads}"
             )
@@ -171,6 +176,8 @@ class MultiHeadAttention(nn.Module):
     def _project(self, x, memory, positions, cache) -> tuple[Tensor, Tensor, Tensor]:
         self._check(x, "x")
         if memory is not None:
+            if cache is not None:
+                raise ValueError("a cache is for self-attention; a memory's keys and values never change")
             bias = None if self.qkv.bias is None else self.qkv.bias[: self.sizes[0]]
             q = self._split(F.linear(x, self.w_q, bias))
             return q, *(memory if isinstance(memory, tuple) else self.keys_values(memory))
@@ -194,8 +201,9 @@ class MultiHeadAttention(nn.Module):
         if q.shape[-2] == 1:  # the newest word has no future
             return mask
         past = causal_mask(q.shape[-2], k.shape[-2], device=q.device)
-        return past if mask is None else past & mask
+        return past if mask is None else past & fit_mask(mask, (*q.shape[:-1], k.shape[-2]), q.device)
 
     def _check(self, x: Tensor, name: str) -> None:
-        if x.dim() != 3 or x.shape[-1] != self.d_model:
+        check_words(x, self.qkv.weight, name)
+        if x.dim() != 3:
             raise ValueError(f"{name} must have shape (B, T, {self.d_model}); got {tuple(x.shape)}")

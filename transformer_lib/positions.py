@@ -25,11 +25,19 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from transformer_lib.checks import check_words, first_outside
+
 
 def inverse_wavelengths(
-    width: int, base: float = 10000.0, *, device: torch.device | str | None = None
+    width: int,
+    base: float = 10000.0,
+    *,
+    device: torch.device | str | None = None,
+    dtype: torch.dtype = torch.float32,
 ) -> Float[Tensor, " half"]:
     r"""$base^{-2i/width}$ for $i = 0, …, width/2 - 1$, in radians per word: how fast each pair turns.
+
+    In float32 the angle of position p is exact to about $p \cdot 10^{-7}$ radians.
 
     Raises:
         ValueError: the width is odd or below 2, or base is not above 0.
@@ -43,19 +51,25 @@ def inverse_wavelengths(
         )
     if base <= 0:
         raise ValueError(f"base must be above 0; got {base}")
-    return base ** -(torch.arange(0, width, 2, device=device, dtype=torch.float32) / width)
+    return base ** -(torch.arange(0, width, 2, device=device, dtype=dtype) / width)
 
 
 def sinusoidal_table(
-    positions: Int[Tensor, "*places"], d_model: int, base: float = 10000.0, *, halves: bool = False
+    positions: Int[Tensor, "*places"],
+    d_model: int,
+    base: float = 10000.0,
+    *,
+    halves: bool = False,
+    dtype: torch.dtype = torch.float32,
 ) -> Float[Tensor, "*places {d_model}"]:
     """The sinusoidal vector of each position: sines in the even columns, cosines in the odd ones.
 
     Args:
-        positions: places in the sentence, in words, counted from 0.
+        positions: places in the sentence, in words, counted from 0; of any shape, (T,) or (B, T).
         d_model: width of the word vectors, even.
         base: the slowest wave is about 2π · base words long.
         halves: all sines first, then all cosines, as Marian's published weights expect.
+        dtype: of the angles and of the table.
 
     >>> import torch
     >>> sinusoidal_table(torch.arange(2), 4)
@@ -64,7 +78,7 @@ def sinusoidal_table(
 
     Source: Vaswani et al. 2017, section 3.5.
     """
-    angles = _angles(positions, d_model, base)  # (…, D/2)
+    angles = _angles(positions, d_model, base, dtype)  # (…, D/2)
     if halves:
         return torch.cat([angles.sin(), angles.cos()], dim=-1)  # (…, D)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)  # (…, D)
@@ -90,7 +104,8 @@ class SinusoidalPositions(nn.Module):
         if x.shape[-1] != self.d_model:
             raise ValueError(f"x holds vectors of width {x.shape[-1]}, but d_model is {self.d_model}")
         positions = fit_positions(positions, x)
-        return x + sinusoidal_table(positions, self.d_model, self.base, halves=self.halves).to(x.dtype)
+        table = sinusoidal_table(positions, self.d_model, self.base, halves=self.halves, dtype=_exact(x))
+        return x + table.to(x.dtype)
 
 
 class LearnedPositions(nn.Module):
@@ -114,10 +129,15 @@ class LearnedPositions(nn.Module):
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "*places"] | None = None
     ) -> Float[Tensor, "B T D"]:
         """x plus positions, which are 0, 1, … unless given, of shape (T,) or (B, T)."""
-        last = x.shape[-2] - 1 if positions is None else int(positions.max())
-        if last >= self.table.num_embeddings:
+        check_words(x, self.table.weight)
+        size, T = self.table.num_embeddings, x.shape[-2]
+        if positions is None:
+            outside = T - 1 if size < T else None
+        else:
+            outside = first_outside(fit_positions(positions, x), size)
+        if outside is not None:
             raise ValueError(
-                f"position {last} lies past the learned table of {self.table.num_embeddings} positions: "
+                f"position {outside} lies outside the learned table, which has positions 0 to {size - 1}: "
                 "shorten the text, or use positions that are computed"
             )
         return x + self.table(fit_positions(positions, x))
@@ -186,21 +206,29 @@ def fit_positions(positions: Tensor | None, x: Tensor) -> Tensor:
     T = x.shape[-2]
     if positions is None:
         return torch.arange(T, device=x.device)
-    if positions.dtype.is_floating_point or positions.shape not in ((T,), (x.shape[0], T)):
+    shapes = [(T,), (x.shape[0], T)] if x.dim() > 2 else [(T,)]
+    if positions.dtype not in (torch.int64, torch.int32) or positions.shape not in shapes:
         raise ValueError(
-            f"positions must be whole numbers of shape {(T,)} or {(x.shape[0], T)}; "
+            f"positions must be whole numbers of shape {' or '.join(map(str, shapes))}; "
             f"got {positions.dtype} of shape {tuple(positions.shape)}"
         )
+    if positions.device != x.device:
+        raise ValueError(f"positions are on {positions.device}, the words on {x.device}")
     return positions
 
 
-def _angles(positions: Tensor, width: int, base: float) -> Float[Tensor, "... half"]:
-    return positions[..., None] * inverse_wavelengths(width, base, device=positions.device)
+def _angles(positions: Tensor, width: int, base: float, dtype: torch.dtype) -> Float[Tensor, "*places half"]:
+    return positions[..., None] * inverse_wavelengths(width, base, device=positions.device, dtype=dtype)
 
 
 def _turn(x: Tensor, positions: Tensor, base: float) -> tuple[Tensor, Tensor]:
     """Cosine and sine of each word's angles, in the dtype of x and broadcastable to it."""
-    angles = _angles(fit_positions(positions, x), x.shape[-1], base)
-    if angles.dim() == 3:  # (B, T, K/2): the same for all heads
+    angles = _angles(fit_positions(positions, x), x.shape[-1], base, _exact(x))
+    if positions.dim() == 2 and x.dim() == 4:  # (B, T, K/2): the same for all heads
         angles = angles[:, None]
     return angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+
+
+def _exact(x: Tensor) -> torch.dtype:
+    """The dtype for angles: half precision could not tell position 2,049 from 2,048."""
+    return torch.promote_types(x.dtype, torch.float32)
