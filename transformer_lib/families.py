@@ -1,4 +1,4 @@
-"""Families of published models: how their settings and names translate into this library (lecture, throughout).
+"""Families of published models: their settings and names in the words of this library (lecture, throughout).
 
 A published model is a file of named numbers and a `config.json`. The same attention, the same blocks are
 inside, under other names. For each family stands here: the model that its settings describe, and one table
