@@ -15,6 +15,28 @@ ROOT = Path(__file__).parents[1]
 
 # module: (what the change does, the source, what it becomes). The source must stand there exactly once.
 MUTANTS = {
+    "rnn": [
+        ("no tanh", "return torch.tanh(x @ w_x.T + h @ w_h.T + b)", "return x @ w_x.T + h @ w_h.T + b"),
+        ("the state forgotten", "torch.tanh(x @ w_x.T + h @ w_h.T + b)", "torch.tanh(x @ w_x.T + b)"),
+        ("recurrent matrix transposed", "torch.tanh(x @ w_x.T + h @ w_h.T", "torch.tanh(x @ w_x.T + h @ w_h"),
+        ("gates in another order", "i, f, g, o = (x", "f, i, g, o = (x"),
+        ("the cell not kept", "c = f.sigmoid() * c + i", "c = c + i"),
+        ("output without tanh", "o.sigmoid() * c.tanh(), c", "o.sigmoid() * c, c"),
+        ("forget bias in the wrong gate", "self.b[d_hidden : 2 * d_hidden]", "self.b[:d_hidden]"),
+        ("read backwards", "for x_t in x.unbind(1):", "for x_t in x.flip(1).unbind(1):"),
+        (
+            "the given state ignored",
+            "* layer.n_states if state is None else",
+            "* layer.n_states if True else",
+        ),
+        ("layers' states not handed on", "last.append(state)", "last.append(None)"),
+        ("start spread too wide", "bound = 1 / math.sqrt(d_hidden)", "bound = 1.0"),
+        ("reach of the first output", "out[:, -1].sum(0)", "out[:, 0].sum(0)"),
+        ("reach counted from the start", ".mean(0).flip(0)", ".mean(0)"),
+        ("reach squared", "sum((0, -1)).sqrt()", "sum((0, -1))"),
+        ("shortest chain", "max((length[n] for n", "min((length[n] for n"),
+        ("every node counted", " + node.name().startswith(products)", " + 1"),
+    ],
     "attention": [
         ("drop the scale", "1 / math.sqrt(q.shape[-1]) if scale", "1.0 if scale"),
         ("divide by d_k", "1 / math.sqrt(q.shape[-1]) if scale", "1 / q.shape[-1] if scale"),
@@ -63,7 +85,7 @@ def mutate(module: str, old: str, new: str, folder: Path) -> None:
     """A copy of the library and its tests in `folder`, with one change in one module."""
     shutil.copytree(ROOT / "transformer_lib", folder / "transformer_lib")
     (folder / "tests").mkdir()
-    for name in ("conftest.py", f"test_{module}.py"):
+    for name in ("conftest.py", "published.py", f"test_{module}.py"):
         shutil.copy(ROOT / "tests" / name, folder / "tests")
     shutil.copy(ROOT / "pyproject.toml", folder)
     path = folder / "transformer_lib" / f"{module}.py"
