@@ -36,6 +36,13 @@ def unchecked():
         jaxtyping.config.update("jaxtyping_disable", False)
 
 
+def compiled(f):
+    """f compiled, without code generation; whatever else was compiled is forgotten: the shape checker wraps
+    every function in the same code, of which torch compiles 8 versions and then gives up."""
+    torch.compiler.reset()
+    return torch.compile(f, backend="eager", fullgraph=True)
+
+
 @contextmanager
 def raises(kind: type[Exception], match: str):
     """`pytest.raises` for wrong input: the message must be the library's own, not the shape checker's."""
