@@ -21,7 +21,7 @@ ORDER = [
     ["blocks"],
     ["configs", "models"],
     ["cost", "efficient"],
-    ["data", "generate", "train"],
+    ["data", "decoding", "generate", "train"],
     ["hub", "weights", "families", "pretrained"],
 ]
 PLACE = {name: place for place, row in enumerate(ORDER) for name in row}
