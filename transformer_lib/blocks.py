@@ -19,11 +19,14 @@ Xiong et al. 2020 (pre- and post-norm), arXiv 2002.04745; Zhang & Sennrich 2019 
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from transformer_lib.checks import check_words
 from transformer_lib.multi_head import KVCache, MultiHeadAttention
 
 
@@ -75,6 +78,7 @@ class LayerNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        check_words(x, self.scale[None])
         return F.layer_norm(x, self.scale.shape, self.scale, self.shift, self.eps)
 
 
@@ -94,6 +98,7 @@ class RMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        check_words(x, self.scale[None])
         return F.rms_norm(x, self.scale.shape, self.scale, self.eps)
 
 
@@ -147,16 +152,13 @@ class EncoderBlock(nn.Module):
     ) -> Float[Tensor, "B T D"]:
         """Arguments as `MultiHeadAttention.forward`."""
 
-        def attend(x):
-            return self.dropout(
-                self.attention(x, mask=mask, causal=causal, bias=bias, positions=positions, cache=cache)
-            )
-
+        options = {"mask": mask, "causal": causal, "bias": bias, "positions": positions, "cache": cache}
+        attend = partial(self.attention, **options)
         if self.pre_norm:
-            x = x + attend(self.attention_norm(x))
+            x = x + self.dropout(attend(self.attention_norm(x)))
             x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
         else:
-            x = self.attention_norm(x + attend(x))
+            x = self.attention_norm(x + self.dropout(attend(x)))
             x = self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
         return x
 
@@ -210,20 +212,15 @@ class DecoderBlock(nn.Module):
     ) -> Float[Tensor, "B T D"]:
         """The future of x is always hidden; mask hides more of x, memory_mask words of the memory."""
 
-        def attend(x):
-            return self.dropout(
-                self.attention(x, mask=mask, causal=True, bias=bias, positions=positions, cache=cache)
-            )
-
-        def cross(x):
-            return self.dropout(self.cross_attention(x, memory, mask=memory_mask))
-
+        options = {"mask": mask, "causal": True, "bias": bias, "positions": positions, "cache": cache}
+        attend = partial(self.attention, **options)
+        cross = partial(self.cross_attention, memory=memory, mask=memory_mask)
         if self.pre_norm:
-            x = x + attend(self.attention_norm(x))
-            x = x + cross(self.cross_attention_norm(x))
+            x = x + self.dropout(attend(self.attention_norm(x)))
+            x = x + self.dropout(cross(self.cross_attention_norm(x)))
             x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
         else:
-            x = self.attention_norm(x + attend(x))
-            x = self.cross_attention_norm(x + cross(x))
+            x = self.attention_norm(x + self.dropout(attend(x)))
+            x = self.cross_attention_norm(x + self.dropout(cross(x)))
             x = self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
         return x
