@@ -118,7 +118,7 @@ class TransformerLM(nn.Module):
         positions: Int[Tensor, "*places"] | None = None,
         caches: Sequence[KVCache] | None = None,
         last_only: bool = False,
-    ) -> Float[Tensor, "B T V"]:
+    ) -> Float[Tensor, "B out V"]:
         """Logits of the next word. The future is always hidden.
 
         Args:
@@ -127,12 +127,13 @@ class TransformerLM(nn.Module):
             caches: one for each layer, from `new_caches`; ids then hold only the new words.
             last_only: logits after the last word only, (B, 1, V): all that writing needs.
         """
-        past = caches[0].length if caches else 0
+        caches = _each(caches, self.blocks, "one cache")
+        past = caches[0].length if caches[0] else 0
         if positions is None and past:
             positions = _from(past, ids)
         x = self.embedding(ids, positions)
         bias = score_bias(self.config, ids.shape[1], past + ids.shape[1], x)
-        for block, cache in zip(self.blocks, caches or [None] * len(self.blocks), strict=True):
+        for block, cache in zip(self.blocks, caches, strict=True):
             x = block(x, mask=mask, causal=True, bias=bias, positions=positions, cache=cache)
         return self.logits(self.norm(x[:, -1:] if last_only else x))
 
@@ -173,7 +174,7 @@ class EncoderDecoder(nn.Module):
         *,
         source_mask: Bool[Tensor, "*source_mask"] | None = None,
         target_mask: Bool[Tensor, "*target_mask"] | None = None,
-    ) -> Float[Tensor, "B T V"]:
+    ) -> Float[Tensor, "B out V"]:
         """Logits of the word after each word of the target; masks hide padding."""
         memory = self.encode(source, mask=source_mask)
         return self.decode(target, memory, mask=target_mask, memory_mask=source_mask)
@@ -201,13 +202,14 @@ class EncoderDecoder(nn.Module):
         memory_mask: Bool[Tensor, "*memory_mask"] | None = None,
         caches: Sequence[KVCache] | None = None,
         last_only: bool = False,
-    ) -> Float[Tensor, "B T V"]:
+    ) -> Float[Tensor, "B out V"]:
         """Logits of the next word, from the words so far and the memory; caches as `TransformerLM`."""
-        past = caches[0].length if caches else 0
+        caches = _each(caches, self.decoder, "one cache")
+        past = caches[0].length if caches[0] else 0
         x = self.embedding(target, _from(past, target) if past else None)
         bias = score_bias(self.config, target.shape[1], past + target.shape[1], x)
         memories = [memory] * len(self.decoder) if isinstance(memory, Tensor) else memory
-        caches = caches or [None] * len(self.decoder)
+        memories = _each(memories, self.decoder, "one pair of keys and values")
         for block, read, cache in zip(self.decoder, memories, caches, strict=True):
             x = block(x, read, mask=mask, memory_mask=memory_mask, bias=bias, cache=cache)
         return self.logits(self.decoder_norm(x[:, -1:] if last_only else x))
@@ -226,6 +228,15 @@ def init_weights(model: nn.Module, config: Config, *, sublayers: int) -> None:
             nn.init.normal_(module.weight, std=std)
             if isinstance(module, nn.Linear) and module.bias is not None:
                 nn.init.zeros_(module.bias)
+
+
+def _each(given: Sequence | None, blocks: nn.ModuleList, what: str) -> Sequence:
+    """What is given for each of the blocks, or nothing for each."""
+    if given is None:
+        return [None] * len(blocks)
+    if len(given) != len(blocks):
+        raise ValueError(f"there must be {what} for each of the {len(blocks)} layers; got {len(given)}")
+    return given
 
 
 def _from(past: int, ids: Tensor) -> Tensor:
