@@ -21,18 +21,21 @@ def check_attention(**named: Tensor) -> None:
         if not isinstance(x, Tensor) or not x.is_floating_point():
             raise TypeError(f"{name} must be a tensor of floating-point numbers; got {kind(x)}")
     q, k, v = named["q"], named["k"], named.get("v", named["k"])
-    came = ", ".join(f"{name} {tuple(x.shape)} {x.dtype} on {x.device}" for name, x in named.items())
-    if len({(x.dtype, x.device) for x in named.values()}) > 1:
-        raise ValueError(f"{', '.join(named)} must share one dtype and one device; got {came}")
-    if not 2 <= q.dim() <= 4 or not q.shape[:-2] == k.shape[:-2] == v.shape[:-2]:
-        raise ValueError(
+    if not (q.dtype == k.dtype == v.dtype and q.device == k.device == v.device):
+        problem = f"{', '.join(named)} must share one dtype and one device"
+    elif not 2 <= q.dim() <= 4 or not q.shape[:-2] == k.shape[:-2] == v.shape[:-2]:
+        problem = (
             f"{', '.join(named)} must have the same rank, 2 (T, K), 3 (B, T, K) or 4 (B, H, T, K), "
-            f"and the same B and H; got {came}"
+            "and the same B and H"
         )
-    if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
-        raise ValueError(f"keys must be as wide as queries, and as many as values; got {came}")
-    if any(0 in x.shape for x in named.values()):
-        raise ValueError(f"a sentence must have at least one word, and a word a vector; got {came}")
+    elif q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+        problem = "keys must be as wide as queries, and as many as values"
+    elif 0 in q.shape or 0 in k.shape or 0 in v.shape:
+        problem = "a sentence must have at least one word, and a word a vector"
+    else:
+        return
+    came = ", ".join(f"{name} {tuple(x.shape)} {x.dtype} on {x.device}" for name, x in named.items())
+    raise ValueError(f"{problem}; got {came}")
 
 
 def fit_mask(mask: Tensor, scores: tuple[int, ...], device: torch.device) -> Tensor:

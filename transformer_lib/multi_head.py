@@ -181,7 +181,8 @@ class MultiHeadAttention(nn.Module):
             bias = None if self.qkv.bias is None else self.qkv.bias[: self.sizes[0]]
             q = self._split(F.linear(x, self.w_q, bias))
             return q, *(memory if isinstance(memory, tuple) else self.keys_values(memory))
-        q, k, v = (self._split(part) for part in self.qkv(x).split(self.sizes, dim=-1))
+        heads = self._split(self.qkv(x))  # (B, H + 2 Hkv, T, K)
+        q, k, v = heads.split((self.n_heads, self.n_kv_heads, self.n_kv_heads), dim=1)
         if self.rotate is not None:
             if positions is None:
                 start = 0 if cache is None else cache.length
@@ -190,7 +191,7 @@ class MultiHeadAttention(nn.Module):
         return (q, k, v) if cache is None else (q, *cache.append(k, v))
 
     def _split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)  # (B, T, heads · K) -> (B, heads, T, K)
+        return x.view(*x.shape[:2], -1, self.d_head).transpose(1, 2)  # (B, T, heads · K) -> (B, heads, T, K)
 
     def _shared(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Each head of keys and values repeated for the query heads that share it."""
