@@ -127,24 +127,27 @@ def attend_linear(
     Source: Katharopoulos et al. 2020, Eq. 5 to 7, causal Eq. 9 to 12.
     """
     _check(q, k, v, causal, block)
-    dtype, T, S = v.dtype, q.shape[-2], k.shape[-2]
-    q, k, v = (x.to(torch.promote_types(dtype, torch.float32)) for x in (_feature(q), _feature(k), v))
+    dtype, T, S = torch.promote_types(v.dtype, torch.float32), q.shape[-2], k.shape[-2]
     if mask is not None:
         mask = fit_mask(mask, (*q.shape[:-1], S), q.device)
         if mask.shape[-2] != 1:
             raise ValueError(f"linear attention hides keys only, by (B, 1, 1, S); got {tuple(mask.shape)}")
-        k = k * mask.mT
-    v = torch.cat([v, torch.ones_like(v[..., :1])], -1)  # its last column sums the weights: S and z in one
-    if not causal:
-        return _ratio(q @ (k.mT @ v)).to(dtype)
-    past = k[..., : S - T, :].mT @ v[..., : S - T, :]  # what was read before the first query
+        mask = mask.expand(*mask.shape[:-1], S).mT
+    past = q.new_zeros(*q.shape[:-2], q.shape[-1], v.shape[-1] + 1, dtype=dtype)  # S and z side by side
+    before = S - T if causal else S  # words that every query reads
+    for j in range(0, before, block):
+        k_j, v_j = _keys_values(k, v, mask, slice(j, min(j + block, before)), dtype)
+        past = past + k_j.mT @ v_j
     outputs = []
     for i in range(0, T, block):
-        here = slice(S - T + i, min(S - T + i + block, S))
-        q_i, k_i, v_i = q[..., i : i + block, :], k[..., here, :], v[..., here, :]
-        outputs.append(q_i @ past + (q_i @ k_i.mT).tril() @ v_i)
-        past = past + k_i.mT @ v_i
-    return _ratio(torch.cat(outputs, -2)).to(dtype)
+        q_i = _feature(q[..., i : i + block, :].to(dtype))
+        o = q_i @ past
+        if causal:
+            k_i, v_i = _keys_values(k, v, mask, slice(before + i, min(before + i + block, S)), dtype)
+            o = o + (q_i @ k_i.mT).tril() @ v_i
+            past = past + k_i.mT @ v_i
+        outputs.append(_divide(o[..., :-1], o[..., -1:]).to(v.dtype))
+    return torch.cat(outputs, -2)
 
 
 class _Blocks(torch.autograd.Function):
@@ -230,13 +233,16 @@ def _feature(x: Tensor) -> Tensor:
     return F.elu(x) + 1
 
 
+def _keys_values(k, v, mask, words: slice, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Features of these keys, 0 where hidden, and their values with a last column of 1, which sums to z."""
+    phi = _feature(k[..., words, :].to(dtype))
+    phi = phi if mask is None else phi * mask[..., words, :]
+    return phi, F.pad(v[..., words, :].to(dtype), (0, 1), value=1.0)
+
+
 def _divide(x: Tensor, total: Tensor) -> Tensor:
     """x / total, and 0 where there was nothing to read."""
     return x / total.masked_fill(total == 0, 1.0)
-
-
-def _ratio(sums: Tensor) -> Tensor:
-    return _divide(sums[..., :-1], sums[..., -1:])
 
 
 def _check(q: Tensor, k: Tensor, v: Tensor, causal: bool, block: int) -> None:

@@ -239,9 +239,8 @@ def _longest_chain(root: torch.autograd.graph.Node) -> int:
         before = [n for n, _ in node.next_functions]
         waiting = [n for n in before if n not in length]
         if not waiting:
-            length[stack.pop()] = max((length[n] for n in before), default=0) + node.name().startswith(
-                products
-            )
+            longest = max((length[n] for n in before), default=0)
+            length[stack.pop()] = longest + node.name().startswith(products)
         stack += waiting
     return length[root]
 
