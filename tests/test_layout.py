@@ -21,7 +21,7 @@ ORDER = [
     ["blocks"],
     ["configs", "models"],
     ["cost", "efficient"],
-    ["data", "decoding", "generate", "train"],
+    ["data", "decoding", "generate", "train", "unrolled"],
     ["hub", "weights", "families", "pretrained"],
 ]
 PLACE = {name: place for place, row in enumerate(ORDER) for name in row}

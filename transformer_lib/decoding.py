@@ -23,6 +23,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from transformer_lib.masks import padding_mask
 from transformer_lib.models import EncoderDecoder, TransformerLM
+from transformer_lib.unrolled import Unrolled, can_unroll
 
 Model = TransformerLM | EncoderDecoder
 Prompts = Tensor | Sequence[Tensor] | Sequence[Sequence[int]]
@@ -43,20 +44,18 @@ class Continuation:
         if self.padding.any():
             places = torch.arange(T + max_words, device=lengths.device)
             self.mask = (places >= self.padding[:, None])[:, None, None]  # (B, 1, 1, T + max_words)
+        self.step = Unrolled(model, self.caches) if can_unroll(model) else None
 
     def logits(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B V"]:
-        if self.mask is None:
-            return self.model(ids, caches=self.caches, last_only=True)[:, -1]
-        past = self.caches[0].length
-        end = past + ids.shape[1]
-        positions = torch.arange(past, end, device=ids.device) - self.padding[:, None]
-        return self.model(
-            ids,
-            mask=self.mask[..., :end],
-            positions=positions.clamp(min=0),
-            caches=self.caches,
-            last_only=True,
-        )[:, -1]
+        positions = mask = None
+        if self.mask is not None:
+            past = self.caches[0].length
+            end = past + ids.shape[1]
+            places = torch.arange(past, end, device=ids.device)
+            positions, mask = (places - self.padding[:, None]).clamp(min=0), self.mask[..., :end]
+        if self.step is not None and ids.shape[1] == 1:
+            return self.step(ids, positions, mask)
+        return self.model(ids, mask=mask, positions=positions, caches=self.caches, last_only=True)[:, -1]
 
     def repeat(self, times: int) -> None:
         """Every row so many times, one below the other."""

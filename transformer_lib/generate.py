@@ -122,28 +122,27 @@ def stream(
     ends, never = check_ids(model, "end_id", _several(end_id)), check_ids(model, "never", never)
     with torch.inference_mode():
         reader = begin(model, prompts, max_words, start_id)
-    # Numbers made in inference mode cannot be trained with; a copy made outside it can.
-    return (ids.clone() for ids in _steps(reader, max_words, sampler, ends, never))
+    return _steps(reader, max_words, sampler, ends, never)
 
 
-@torch.inference_mode()
 def _steps(
     reader: Continuation | Translation, max_words: int, sampler: Callable, ends: Tensor, never: Tensor
 ) -> Iterator[Tensor]:
     ids, ended = reader.ids, None
     for _ in range(max_words):
-        logits = reader.logits(ids)
-        if len(never):
-            logits[:, never] = float("-inf")
-        new = sampler(logits)
-        if ended is not None:
-            new = torch.where(ended, ids[:, -1], new)
-        yield new
-        ids = new[:, None]
-        if len(ends):
-            ended = (ids == ends).any(-1)
-            if ended.all():
-                return
+        with torch.inference_mode():
+            logits = reader.logits(ids)
+            if len(never):
+                logits[:, never] = float("-inf")
+            new = sampler(logits)
+            if ended is not None:
+                new = torch.where(ended, ids[:, -1], new)
+            ids = new[:, None]
+            if len(ends):
+                ended = (ids == ends).any(-1)
+        yield new.clone()  # made outside of inference mode: it can be trained with
+        if ended is not None and ended.all():
+            return
 
 
 def generate(model: Model, prompts: Prompts, max_words: int, **options) -> list[list[int]]:
