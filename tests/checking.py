@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 import jaxtyping
 import pytest
+import torch
 
 
 @contextmanager
@@ -14,6 +15,13 @@ def unchecked():
         yield
     finally:
         jaxtyping.config.update("jaxtyping_disable", False)
+
+
+def compiled(f):
+    """f compiled, without code generation; whatever else was compiled is forgotten: the shape checker wraps
+    every function in the same code, of which torch compiles 8 versions and then gives up."""
+    torch.compiler.reset()
+    return torch.compile(f, backend="eager", fullgraph=True)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from checking import raises, unchecked
+from checking import compiled, raises, unchecked
 
 from transformer_lib import SelfAttention, attend_fused, attend_one, attention, attention_weights
 from transformer_lib.masks import causal_mask, padding_mask
@@ -92,6 +92,67 @@ def test_half_precision_weights_are_computed_in_float32():
     weights = attention_weights(q, k)
     assert weights.dtype == torch.bfloat16
     assert torch.equal(weights, torch.full_like(weights, 1 / 4096))
+
+
+# A bias on the scores, and the kernel's own causal mask
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@BOTH_FORMS
+def test_a_bias_is_added_to_the_scaled_scores(attend, masked, device):
+    q, k, v = qkv(device=device)
+    mask = random_mask(device) if masked else None
+    for shape in [(B, H, T, S), (1, H, T, S), (1, 1, T, S), (B, 1, 1, S)]:
+        bias = torch.randn(shape, dtype=torch.float64, device=device)
+        scores = q @ k.mT * 0.3 + bias
+        if masked:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        weights = torch.softmax(scores, dim=-1)
+        torch.testing.assert_close(attend(q, k, v, mask, 0.3, bias), weights @ v, atol=1e-12, rtol=0)
+        torch.testing.assert_close(attention_weights(q, k, mask, 0.3, bias), weights, atol=1e-12, rtol=0)
+
+
+@BOTH_FORMS
+def test_a_bias_takes_the_rank_and_the_dtype_of_the_scores(attend):
+    q, k, v = (x.to(torch.bfloat16) for x in qkv(heads=False))
+    bias = torch.randn(1, 1, T, S)
+    out = attend(q, k, v, bias=bias)
+    assert out.dtype == torch.bfloat16
+    torch.testing.assert_close(out, attend(q, k, v, bias=bias[0].to(torch.bfloat16)))
+
+
+@BOTH_FORMS
+def test_a_bias_learns_and_an_empty_row_stays_zero(attend):
+    q, k, v = (x.requires_grad_() for x in qkv())
+    bias = torch.randn(1, H, T, S, dtype=torch.float64, requires_grad=True)
+    mask = random_mask()
+    mask[1, 2, 3] = False
+    out = attend(q, k, v, mask, bias=bias)
+    assert torch.equal(out[1, 2, 3], torch.zeros(DV, dtype=torch.float64))
+    out.square().sum().backward()
+    for x in (q, k, v, bias):
+        assert x.grad.isfinite().all()
+    assert (bias.grad[0] != 0).any(-1).all()
+    assert (bias.grad.masked_select(~mask.any(0)) == 0).all()
+
+
+@BOTH_FORMS
+def test_gradcheck_of_a_bias(attend):
+    shapes = (2, 5), (3, 5), (3, 7), (2, 3)
+    inputs = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    mask = random_mask()[0, 0, :2, :3]
+    assert torch.autograd.gradcheck(lambda q, k, v, bias: attend(q, k, v, mask, bias=bias), inputs)
+
+
+def test_the_kernels_causal_is_the_causal_mask(device):
+    q, k, v = qkv(T=S, device=device)
+    expected = attention(q, k, v, causal_mask(S, device=device), scale=0.3)
+    torch.testing.assert_close(attend_fused(q, k, v, scale=0.3, causal=True), expected, atol=1e-12, rtol=0)
+    for wrong in ({"mask": causal_mask(S, device=device)}, {"bias": torch.zeros(1, 1, S, S, device=device)}):
+        with raises(ValueError, r"takes no mask or bias.*got scores \(2, 3, 7, 7\)"):
+            attend_fused(q, k, v, **wrong, causal=True)
+    with raises(ValueError, r"as many queries as keys; got scores \(2, 3, 5, 7\)"):
+        attend_fused(q[..., :T, :], k, v, causal=True)
 
 
 # Gradients
@@ -230,8 +291,8 @@ def test_works_on_the_meta_device_and_compiled():
     for attend in (attention, attend_fused):
         q, k, v = qkv()
         with unchecked():
-            compiled = torch.compile(attend, backend="eager", fullgraph=True)(q, k, v, causal_mask(T, S))
-        torch.testing.assert_close(compiled, attend(q, k, v, causal_mask(T, S)))
+            out = compiled(attend)(q, k, v, causal_mask(T, S))
+        torch.testing.assert_close(out, attend(q, k, v, causal_mask(T, S)))
 
 
 # Wrong input
@@ -258,6 +319,10 @@ def test_works_on_the_meta_device_and_compiled():
             r"shape \(2, 1, 7, 5\) does not fit",
         ),
         ({"mask": torch.ones(1, 1, T, S, dtype=torch.bool, device="meta")}, ValueError, "mask is on meta"),
+        ({"bias": torch.ones(B, H, T, S, dtype=torch.bool)}, TypeError, "a bias must be.*got torch.bool"),
+        ({"bias": 1.0}, TypeError, "a bias must be.*got float"),
+        ({"bias": torch.ones(T, S)}, ValueError, r"bias of shape \(5, 7\) does not fit"),
+        ({"bias": torch.ones(1, 1, T, S, device="meta")}, ValueError, "bias is on meta"),
     ],
 )
 @BOTH_FORMS
@@ -299,6 +364,8 @@ def test_wrong_widths_of_the_module_are_named():
     for wrong in (torch.arange(4)[None], torch.randn(T, 4).double(), [[1.0] * 4]):
         with raises(TypeError, "x must hold a vector of torch.float32 numbers.*got"):
             SelfAttention(4)(wrong)
+    with raises(ValueError, "x is on meta, the weights on cpu"):
+        SelfAttention(4)(torch.randn(B, T, 4, device="meta"))
     with raises(ValueError, r"one word, of shape \(K,\); got \(5, 11\)"):
         attend_one(torch.randn(T, K), torch.randn(S, K), torch.randn(S, DV))
 

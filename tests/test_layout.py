@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 LIBRARY = ROOT / "transformer_lib"
 # The lecture's order. A module may import those before it, never a later one; a row is free within itself.
 ORDER = [
+    ["checks"],  # of the input, for all
     ["rnn"],
     ["attention"],
     ["positions"],
@@ -18,10 +19,10 @@ ORDER = [
     ["masks"],
     ["multi_head"],
     ["blocks"],
-    ["models"],
+    ["configs", "models"],
     ["cost", "efficient"],
-    ["data", "generate", "train"],
-    ["pretrained"],
+    ["data", "decoding", "generate", "train", "unrolled"],
+    ["hub", "weights", "families", "pretrained"],
 ]
 PLACE = {name: place for place, row in enumerate(ORDER) for name in row}
 MODULES = sorted(path.stem for path in LIBRARY.glob("*.py") if path.stem != "__init__")

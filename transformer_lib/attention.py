@@ -44,7 +44,7 @@ def attend_one(
     """
     if isinstance(q, Tensor) and q.dim() != 1:
         raise ValueError(f"q must be the query of one word, of shape (K,); got {tuple(q.shape)}")
-    _check_inputs(q=q[None] if isinstance(q, Tensor) else q, k=keys, v=values)
+    check_attention(q=q[None] if isinstance(q, Tensor) else q, k=keys, v=values)
     scale = _scale(q, scale)
     scores = torch.stack([q @ k_j * scale for k_j in keys])
     weights = torch.softmax(scores, dim=0)
@@ -56,6 +56,7 @@ def attention_weights(
     k: Float[Tensor, "*batch S K"],
     mask: Bool[Tensor, "*mask"] | None = None,
     scale: float | None = None,
+    bias: Float[Tensor, "*bias"] | None = None,
 ) -> Float[Tensor, "*batch T S"]:
     r"""How much each query reads from each key: $\operatorname{softmax}(QK^\top/\sqrt{d_k})$, row by row.
 
@@ -67,6 +68,7 @@ def attention_weights(
         k: keys, of the same rank.
         mask: True = may attend. Broadcastable to (B, H, T, S), or of the rank of the scores.
         scale: factor on the scores; None means $1/\sqrt{d_k}$, 1.0 leaves them as they are.
+        bias: numbers added to the scores after scaling, such as `positions.alibi_bias`; shapes as mask.
 
     Raises:
         TypeError: an input is not a floating-point tensor, or the mask is not boolean.
@@ -79,11 +81,13 @@ def attention_weights(
 
     Source: Vaswani et al. 2017, Eq. 1, section 3.2.1.
     """
-    _check_inputs(q=q, k=k)
+    check_attention(q=q, k=k)
     scores = (q * _scale(q, scale)) @ k.transpose(-2, -1)  # (..., T, S); scaled first, so that none overflows
+    if bias is not None:
+        scores = scores + fit_bias(bias, scores.shape, scores)
     if mask is None:
         return torch.softmax(scores, dim=-1)
-    mask = _fit_mask(mask, scores.shape, scores.device)
+    mask = fit_mask(mask, scores.shape, scores.device)
     # The lecture's −∞: the lowest finite number has the same softmax, and no NaN in an empty row.
     scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
     return torch.softmax(scores, dim=-1).masked_fill(~mask, 0.0)
@@ -95,6 +99,7 @@ def attention(
     v: Float[Tensor, "*batch S Dv"],
     mask: Bool[Tensor, "*mask"] | None = None,
     scale: float | None = None,
+    bias: Float[Tensor, "*bias"] | None = None,
 ) -> Float[Tensor, "*batch T Dv"]:
     r"""Scaled dot-product attention, $\operatorname{softmax}(QK^\top/\sqrt{d_k})\,V$, as the lecture has it.
 
@@ -108,8 +113,8 @@ def attention(
 
     Source: Vaswani et al. 2017, Eq. 1.
     """
-    _check_inputs(q=q, k=k, v=v)
-    return attention_weights(q, k, mask, scale) @ v
+    check_attention(q=q, k=k, v=v)
+    return attention_weights(q, k, mask, scale, bias) @ v
 
 
 def attend_fused(
@@ -118,10 +123,14 @@ def attend_fused(
     v: Float[Tensor, "*batch S Dv"],
     mask: Bool[Tensor, "*mask"] | None = None,
     scale: float | None = None,
+    bias: Float[Tensor, "*bias"] | None = None,
+    *,
+    causal: bool = False,
 ) -> Float[Tensor, "*batch T Dv"]:
     """The same numbers as `attention`, by torch's fused kernel, which never stores the (T, S) weights.
 
-    Arguments and errors as `attention`.
+    Arguments and errors as `attention`, and causal: the kernel itself hides the future, in half the time
+    of a mask that says the same; only where T = S, and without mask and bias.
 
     >>> import torch
     >>> q, k, v = torch.randn(3, 5, 7).unbind()
@@ -130,13 +139,22 @@ def attend_fused(
 
     Source: Dao et al. 2022, "FlashAttention", arXiv 2205.14135; chapter 10 builds it by hand.
     """
-    _check_inputs(q=q, k=k, v=v)
+    check_attention(q=q, k=k, v=v)
+    scores = (*q.shape[:-1], k.shape[-2])
+    if causal and (mask is not None or bias is not None or q.shape[-2] != k.shape[-2]):
+        raise ValueError(
+            f"causal=True takes no mask or bias, and as many queries as keys; got scores {scores}"
+        )
     if mask is not None:
-        mask = _fit_mask(mask, (*q.shape[:-1], k.shape[-2]), q.device)
+        mask = fit_mask(mask, scores, q.device)
+    if bias is not None:
+        bias = fit_bias(bias, scores, q)
+        mask = bias if mask is None else bias.masked_fill(~mask, float("-inf"))
     lead = (None,) * (4 - q.dim())  # on some devices only rank 4 (B, H, T, K) reaches the fused kernel
     mask = mask if mask is None else mask[lead]
-    scale = _scale(q, scale)
-    out = F.scaled_dot_product_attention(q[lead], k[lead], v[lead], attn_mask=mask, scale=scale)
+    out = F.scaled_dot_product_attention(
+        q[lead], k[lead], v[lead], attn_mask=mask, is_causal=causal, scale=_scale(q, scale)
+    )
     return out[(0,) * len(lead)]
 
 
@@ -199,6 +217,8 @@ class SelfAttention(nn.Module):
             raise ValueError(
                 f"x must have shape (T, D) or (B, T, D) with D = {weight.shape[1]}; got {tuple(x.shape)}"
             )
+        if x.device != weight.device:
+            raise ValueError(f"x is on {x.device}, the weights on {weight.device}")
 
 
 def _scale(q: Tensor, scale: float | None) -> float:
@@ -208,7 +228,7 @@ def _scale(q: Tensor, scale: float | None) -> float:
     return scale
 
 
-def _check_inputs(**named: Tensor) -> None:
+def check_attention(**named: Tensor) -> None:
     """Raise unless q, k and, if given, v are floating-point tensors whose shapes, dtypes and devices fit."""
     for name, x in named.items():
         if not isinstance(x, Tensor) or not x.is_floating_point():
@@ -232,22 +252,35 @@ def _came(named: dict[str, Tensor]) -> str:
     return ", ".join(f"{name} {tuple(x.shape)} {x.dtype} on {x.device}" for name, x in named.items())
 
 
-def _fit_mask(mask: Tensor, scores: tuple[int, ...], device: torch.device) -> Tensor:
-    """The mask with the rank of the scores, checked. No axis is ever guessed: a (B, S) mask would
-    broadcast as (T, S) where B = T, and hide the wrong words silently."""
+def fit_mask(mask: Tensor, scores: tuple[int, ...], device: torch.device) -> Tensor:
+    """The mask with the rank of the scores; raises unless it is boolean and fits their shape and device."""
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
         kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         raise TypeError(f"a mask must be a boolean tensor, True = may attend (see masks.py); got {kind}")
-    if mask.device != device:
-        raise ValueError(f"the mask is on {mask.device}, the scores on {device}")
-    fitted = mask
-    if mask.dim() == 4 > len(scores) and mask.shape[1] == 1:  # one head
-        fitted = mask[:, 0]
-        if len(scores) == 2 and mask.shape[0] == 1:  # one sentence
+    return _fit("mask", mask, scores, device)
+
+
+def fit_bias(bias: Tensor, scores: tuple[int, ...], q: Tensor) -> Tensor:
+    """The bias with the rank of the scores and the dtype of q; raises unless it is numbers and fits."""
+    if not isinstance(bias, Tensor) or not bias.is_floating_point():
+        kind = bias.dtype if isinstance(bias, Tensor) else type(bias).__name__
+        raise TypeError(f"a bias must be a tensor of floating-point numbers; got {kind}")
+    return _fit("bias", bias, scores, q.device).to(q.dtype)
+
+
+def _fit(name: str, x: Tensor, scores: tuple[int, ...], device: torch.device) -> Tensor:
+    """x with the rank of the scores, checked. No axis is ever guessed: a (B, S) mask would broadcast as
+    (T, S) where B = T, and hide the wrong words silently."""
+    if x.device != device:
+        raise ValueError(f"the {name} is on {x.device}, the scores on {device}")
+    fitted = x
+    if x.dim() == 4 > len(scores) and x.shape[1] == 1:  # one head
+        fitted = x[:, 0]
+        if len(scores) == 2 and x.shape[0] == 1:  # one sentence
             fitted = fitted[0]
     if fitted.dim() != len(scores) or any(m not in (1, n) for m, n in zip(fitted.shape, scores, strict=True)):
         raise ValueError(
-            f"a mask of shape {tuple(mask.shape)} does not fit scores of shape {tuple(scores)}: make it with "
-            "masks.py, of shape (B, H, T, S) with 1 where it is the same for all, or of the scores' rank"
+            f"a {name} of shape {tuple(x.shape)} does not fit scores of shape {tuple(scores)}: it must be "
+            "(B, H, T, S), with 1 where it is the same for all (masks.py makes such masks), or of their rank"
         )
     return fitted

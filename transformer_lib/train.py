@@ -1,0 +1,253 @@
+r"""Training: the loss, the schedule, and a loop that can be stopped at any moment (chapter 11).
+
+The loss is the cross-entropy of the right next word, averaged over real words, padding left out. With
+label smoothing ε a share ε of the target is spread over the whole vocabulary. The original paper's
+learning rate rises for `warmup` steps and then falls with the root of the step,
+
+$$lr = D^{-1/2} \min\left(step^{-1/2},\; step \cdot warmup^{-3/2}\right).$$
+
+A run that was stopped and resumed ends with the same weights, bit for bit, as one that never stopped: a
+checkpoint holds the weights, the optimiser, every random state, and the place in the data.
+
+Sources: Vaswani et al. 2017, arXiv 1706.03762, section 5.3, Eq. 3, and 5.4; Pascanu et al. 2013 (clipping),
+arXiv 1211.5063; Loshchilov & Hutter 2016 (cosine), arXiv 1608.03983.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+Batches = Callable[[torch.Generator], Iterator[Any]]  # one pass over the data, in an order it draws
+
+
+def word_loss(
+    logits: Float[Tensor, "B T V"],
+    targets: Int[Tensor, "B T"],
+    *,
+    pad_id: int = 0,
+    label_smoothing: float = 0.0,
+) -> Float[Tensor, ""]:
+    """Mean cross-entropy of the targets in nats per word, over the words that are not padding.
+
+    Raises:
+        ValueError: shapes differ, label_smoothing lies outside [0, 1), or all targets are padding.
+
+    >>> import torch
+    >>> word_loss(torch.zeros(1, 2, 4), torch.tensor([[3, 0]])).item()  # log 4: all four words alike
+    1.386...
+
+    Source: Vaswani et al. 2017, section 5.4; Szegedy et al. 2015 (smoothing), arXiv 1512.00567, section 7.
+    """
+    if logits.shape[:2] != targets.shape:
+        raise ValueError(f"logits {tuple(logits.shape)} and targets {tuple(targets.shape)} differ in B or T")
+    if not 0 <= label_smoothing < 1:
+        raise ValueError(f"label_smoothing must be at least 0 and below 1; got {label_smoothing}")
+    if not targets.is_meta and not (targets != pad_id).any():
+        raise ValueError(f"every target is padding ({pad_id}): there is nothing to learn from")
+    return F.cross_entropy(
+        logits.flatten(0, 1).float(), targets.flatten(), ignore_index=pad_id, label_smoothing=label_smoothing
+    )
+
+
+def paper_schedule(step: int, d_model: int, warmup: int = 4000) -> float:
+    """Learning rate of the original Transformer at a step, counted from 1.
+
+    >>> paper_schedule(4000, 512) == max(paper_schedule(step, 512) for step in range(1, 9000))
+    True
+
+    Source: Vaswani et al. 2017, Eq. 3.
+    """
+    if step < 1 or warmup < 1:
+        raise ValueError(f"step and warmup must be at least 1; got {step} and {warmup}")
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+def cosine_schedule(step: int, peak: float, warmup: int, steps: int, floor: float = 0.0) -> float:
+    """Learning rate that rises to its peak in a straight line and falls to the floor in half a cosine.
+
+    >>> [round(cosine_schedule(step, 1.0, warmup=2, steps=6), 2) for step in range(1, 7)]
+    [0.5, 1.0, 0.85, 0.5, 0.15, 0.0]
+
+    Source: Loshchilov & Hutter 2016, Eq. 5.
+    """
+    if not 1 <= step <= steps or not 0 <= warmup < steps:
+        raise ValueError(f"1 <= step <= steps and 0 <= warmup < steps; got {step=}, {warmup=}, {steps=}")
+    if step <= warmup:
+        return peak * step / warmup
+    return floor + (peak - floor) * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """How to train.
+
+    Args:
+        steps: updates of the weights in all.
+        peak: highest learning rate, after `warmup` steps; a cosine brings it down to 0.
+        clip: largest length of the gradient; longer ones are shortened to it. None: no clipping.
+        bfloat16: matrix products in bfloat16; faster on GPUs that have it, slower on most CPUs.
+        save_every: steps between checkpoints.
+        seed: of the order of the data; dropout draws from torch's own generator.
+
+    Raises:
+        ValueError: a number out of its range.
+    """
+
+    steps: int
+    peak: float = 1e-3
+    warmup: int = 100
+    weight_decay: float = 0.01
+    clip: float | None = 1.0
+    bfloat16: bool = False
+    save_every: int = 100
+    seed: int = 0
+
+    def __post_init__(self):
+        if self.steps < 1 or self.save_every < 1 or not 0 <= self.warmup < self.steps:
+            raise ValueError(
+                f"steps and save_every must be at least 1, and warmup below steps; got steps={self.steps}, "
+                f"save_every={self.save_every}, warmup={self.warmup}"
+            )
+        if self.peak <= 0 or self.weight_decay < 0 or (self.clip is not None and self.clip <= 0):
+            raise ValueError(
+                f"peak and clip must be above 0, weight_decay at least 0; got peak={self.peak}, "
+                f"clip={self.clip}, weight_decay={self.weight_decay}"
+            )
+
+
+def train(
+    model: nn.Module,
+    batches: Batches,
+    loss_of: Callable[[nn.Module, Any], Tensor],
+    config: TrainConfig,
+    *,
+    checkpoint: Path | str | None = None,
+    progress: bool = False,
+) -> list[dict[str, int | float]]:
+    """Train the model in place; returns the history, an entry per step.
+
+    Args:
+        model: on the device on which it is to be trained.
+        batches: one pass over the data in the order that the generator draws; called again and again.
+        loss_of: the loss of the model on a batch, a scalar.
+        checkpoint: a file; saved to every `save_every` steps, and continued from where it exists.
+        progress: show a bar (tqdm).
+
+    Returns:
+        for each step its number, the loss (nats per word), the learning rate and the gradient's length.
+
+    Raises:
+        ValueError: the checkpoint was made with another config, or the data has no batch.
+        FloatingPointError: the loss is not finite; the last checkpoint stays as it was.
+    """
+    optimizer = torch.optim.AdamW(model.parameters(), lr=config.peak, weight_decay=config.weight_decay)
+    run = _Run(model, optimizer, config, batches)
+    if checkpoint is not None and Path(checkpoint).exists():
+        run.load(Path(checkpoint))
+    device = next(model.parameters()).device
+    model.train()
+    for _ in _bar(range(run.step, config.steps), progress, config.steps):
+        batch = run.next_batch()
+        rate = cosine_schedule(run.step + 1, config.peak, config.warmup, config.steps)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        with torch.autocast(device.type, torch.bfloat16, enabled=config.bfloat16):
+            loss = loss_of(model, batch)
+        if not loss.isfinite():
+            raise FloatingPointError(
+                f"the loss of step {run.step + 1} is {loss.item()}: lower the learning rate"
+            )
+        optimizer.zero_grad()
+        loss.backward()
+        length = nn.utils.clip_grad_norm_(model.parameters(), config.clip or math.inf)
+        optimizer.step()
+        run.step += 1
+        run.history.append({"step": run.step, "loss": loss.item(), "rate": rate, "gradient": length.item()})
+        if checkpoint is not None and (run.step % config.save_every == 0 or run.step == config.steps):
+            run.save(Path(checkpoint))
+    return run.history
+
+
+def save_atomically(state: dict, path: Path) -> None:
+    """Write a file that is either the old one or the whole new one, whenever the power fails."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            torch.save(state, file)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+class _Run:
+    """All that a run is: what a checkpoint saves and loads."""
+
+    def __init__(self, model: nn.Module, optimizer, config: TrainConfig, batches: Batches):
+        self.model, self.optimizer, self.config, self.batches = model, optimizer, config, batches
+        self.step, self.taken, self.history = 0, 0, []
+        self.generator = torch.Generator().manual_seed(config.seed)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin a pass over the data."""
+        self.order, self.taken = self.generator.get_state(), 0
+        self.iterator = iter(self.batches(self.generator))
+
+    def next_batch(self) -> Any:
+        for _ in range(2):
+            batch = next(self.iterator, None)
+            if batch is not None:
+                self.taken += 1
+                return batch
+            self._begin()
+        raise ValueError("the data has no batch")
+
+    def save(self, path: Path) -> None:
+        state = {
+            "config": asdict(self.config),
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "step": self.step,
+            "history": self.history,
+            "order": self.order,  # from which this pass drew its order …
+            "taken": self.taken,  # … and how many of its batches were used
+            "random": torch.get_rng_state(),
+            "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        }
+        save_atomically(state, path)
+
+    def load(self, path: Path) -> None:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        if state["config"] != asdict(self.config):
+            raise ValueError(f"{path} was made with {state['config']}, not with {asdict(self.config)}")
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.step, self.history = state["step"], state["history"]
+        self.generator.set_state(state["order"])
+        self._begin()
+        for _ in range(state["taken"]):
+            self.next_batch()
+        torch.set_rng_state(state["random"])
+        if state["cuda"] and len(state["cuda"]) == torch.cuda.device_count():
+            torch.cuda.set_rng_state_all(state["cuda"])
+
+
+def _bar(steps: range, progress: bool, total: int):
+    if not progress:
+        return steps
+    from tqdm.auto import tqdm
+
+    return tqdm(steps, initial=steps.start, total=total, unit="step")
