@@ -115,6 +115,7 @@ def stream(
         TypeError, ValueError: as `decoding.begin`, or an end_id or a word of never outside the vocabulary.
 
     >>> from transformer_lib.configs import LMConfig
+    >>> from transformer_lib import LMConfig, TransformerLM
     >>> model = TransformerLM(LMConfig(vocab_size=50, d_model=12, n_heads=3)).eval()
     >>> [ids.shape for ids in stream(model, [[4, 9, 7], [3]], max_words=2)]
     [torch.Size([2]), torch.Size([2])]
@@ -149,6 +150,7 @@ def generate(model: Model, prompts: Prompts, max_words: int, **options) -> list[
     """What `stream` writes, with its arguments, as one list of ids for each prompt, up to the end word.
 
     >>> from transformer_lib.configs import LMConfig
+    >>> from transformer_lib import LMConfig, TransformerLM
     >>> model = TransformerLM(LMConfig(vocab_size=50, d_model=12, n_heads=3)).eval()
     >>> [len(ids) for ids in generate(model, [[4, 9, 7], [3]], max_words=5)]
     [5, 5]
@@ -188,6 +190,7 @@ def beam_search(
         length_penalty: α; 0 prefers short texts, above 1 long ones.
 
     >>> from transformer_lib.configs import LMConfig
+    >>> from transformer_lib import LMConfig, TransformerLM
     >>> model = TransformerLM(LMConfig(vocab_size=50, d_model=12, n_heads=3)).eval()
     >>> [len(found) for found in beam_search(model, [[4, 9, 7], [3]], max_words=5)]
     [4, 4]
