@@ -131,6 +131,11 @@ def _chapter(notebook: NotebookNode, path: Path, exercises: dict) -> list[str]:
     texts = [prose(cell.source) for cell in notebook.cells if cell.cell_type == "markdown"]
     titles = sum(len(re.findall(r"^# ", text, re.MULTILINE)) for text in texts)
     found += [f"has {titles} headings of the first level ('# '); a page has one"] * (titles > 1)
+    anchors = re.findall(r"<[^<>]*\bid=[\"']([^\"']+)", "\n".join(texts))
+    twice = [name for name in dict.fromkeys(anchors) if anchors.count(name) > 1]
+    found += [
+        f"the id {name!r} stands {anchors.count(name)} times; a link finds only the first" for name in twice
+    ]
     chapter = path.stem.split("_")[0].lstrip("0")
     wanted = [number for number in exercises if number.split(".")[0] == chapter]
     placed = [exercise_id(c) for c in notebook.cells if c.metadata.get("exercise", {}).get("part") == "check"]

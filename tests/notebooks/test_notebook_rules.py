@@ -58,6 +58,12 @@ def test_a_link_to_a_chapter_that_exists_is_fine(tmp_path):
     assert lint(tmp_path, chapter("[next](03_three.ipynb#part) and [here](#two)")) == []
 
 
+def test_an_id_stands_once(tmp_path):
+    assert lint(tmp_path, chapter('<a id="one"></a>', '<a id="two"></a> `<a id="one">`')) == []
+    (found,) = lint(tmp_path, chapter('<a id="one"></a>\n\nText', 'Text <span id="one"></span>'))
+    assert "'one' stands 2 times" in found
+
+
 CODE = {
     "uses %time": ["%time x = 1", "x = %time 1"],
     "uses %unknown": ["if True:\n    %unknown y"],
