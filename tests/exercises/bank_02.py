@@ -270,7 +270,14 @@ RIGHT = {
         head_by_loops,
         head_values_last,
     ],
-    "2.6": [shifted(-1), on_a_circle(100.0), keys_shifted, with_integers, as_a_list],
+    "2.6": [
+        lambda n: torch.stack(shifted(-1)(n)),
+        shifted(-1),
+        on_a_circle(100.0),
+        keys_shifted,
+        with_integers,
+        as_a_list,
+    ],
 }
 
 WRONG = {
@@ -419,6 +426,9 @@ WRONG = {
     ],
     "2.6": [
         (lambda n: (torch.eye(n), torch.eye(n + 1)), "misshapen-matrices"),
+        (lambda n: (torch.ones(n, 2), torch.ones(n, 2)), "misshapen-matrices"),  # fits for n = 2
+        (lambda n: 20 * torch.eye(n).roll(1, 1), "misshapen-matrices"),  # one matrix
+        (lambda n: (torch.eye(n), torch.eye(n), torch.eye(n)), "misshapen-matrices"),
         (lambda n: (10 * torch.eye(n), torch.eye(n)[:1]), "misshapen-matrices"),
         (shifted(1), "reads-the-next-word"),
         (lambda n: tuple(reversed(shifted(-1)(n))), "reads-the-next-word"),

@@ -86,6 +86,11 @@ def entropy_in_place(weights):
     return einsum("...s,...s->...", weights, -logs)
 
 
+def entropy_overwriting(weights):
+    weights[weights == 0] = 1
+    return -(weights * weights.log()).sum(-1)
+
+
 def entropy_with(terms=torch.special.entr, finish=lambda terms, w: terms.sum(-1)):
     return lambda weights: finish(terms(weights), weights)
 
@@ -275,6 +280,7 @@ RIGHT = {
         lambda weights: entropy_entr(weights.double()),
     ],
     "3.4": [
+        lambda: [0.25, -0.13, -0.13, -0.06],
         says(0.25, -0.125, -0.125, -0.0625),
         lambda: (1 / 4, -1 / 8, -1 / 8, -1 / 16),
         lambda: np.array([0.5 * 0.5, -0.25 * 0.5, -0.25 * 0.5, -0.25 * 0.25]),
@@ -340,6 +346,7 @@ WRONG = {
         (lambda: 4 / 7, "wrong-type"),
     ],
     "3.3": [
+        (entropy_overwriting, "argument-changed"),
         (lambda weights: entropy_entr(weights.softmax(-1)), "softmax-again"),
         (lambda weights: -(weights.softmax(-1) * weights.log_softmax(-1)).sum(-1), "softmax-again"),
         (entropy_with(finish=lambda t, w: t.sum(0)), "wrong-axis"),

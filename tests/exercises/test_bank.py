@@ -93,7 +93,8 @@ def test_every_mistake_is_made_somewhere(id):
 @pytest.mark.parametrize("id", [id for id, exercise in EXERCISES.items() if not exercise.asks_for_answer])
 @pytest.mark.parametrize("nothing", [torch.zeros(1), torch.ones(17, 17), torch.zeros(0), torch.tensor(0.5)])
 def test_nonsense_gets_no_name_of_a_known_mistake(id, nothing):
-    assert check(id, lambda *args: nothing).mistake in GENERIC
+    # one tensor where two matrices are asked for has a name of its own
+    assert check(id, lambda *args: nothing).mistake in {*GENERIC, "misshapen-matrices"}
 
 
 @pytest.mark.parametrize("id", [id for id, exercise in EXERCISES.items() if not exercise.asks_for_answer])

@@ -25,19 +25,25 @@ def near(a: torch.Tensor, b: torch.Tensor) -> bool:
 def recovered_weights(attempt: Attempt, batched: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """The weights that the learner's function uses, and the scores q_i · k_j, both (2, T, T).
 
-    Each word begins with its own unit vector, and W^V picks just that: the values are a unit matrix,
-    so that the output is the weights.
+    Each word begins with its own unit vector, and W^V picks that and three entries more: the values begin
+    with a unit matrix, so that the output begins with the weights. No two sizes are the same.
+
+    Raises:
+        ValueError: the output has another shape, from which nothing can be told.
     """
-    T, K, rest = 5, 7, 6
+    T, K, V, rest = 5, 7, 8, 6
     generator = torch.Generator().manual_seed(7)
     x = torch.cat([torch.eye(T).expand(2, T, T), torch.randn(2, T, rest, generator=generator)], dim=-1)
     w_query, w_key = torch.randn(2, K, T + rest, generator=generator) / math.sqrt(T + rest)
-    w_value = torch.eye(T, T + rest)
+    w_value = torch.eye(V, T + rest)
     scores = (x @ w_query.T) @ (x @ w_key.T).transpose(-2, -1)
     if batched:
-        return attempt.call(x, w_query, w_key, w_value).double(), scores.double()
-    one_by_one = [attempt.call(sentence, w_query, w_key, w_value) for sentence in x]
-    return torch.stack(one_by_one).double(), scores.double()
+        out = attempt.call(x, w_query, w_key, w_value)
+    else:
+        out = torch.stack([attempt.call(sentence, w_query, w_key, w_value) for sentence in x])
+    if out.shape != (2, T, V):
+        raise ValueError(f"the output has shape {tuple(out.shape)}")
+    return out[..., :T].double(), scores.double()
 
 
 def sums_to_one(weights: torch.Tensor, axis: int) -> bool:

@@ -33,7 +33,7 @@ s_1}$, $\dfrac{\partial p_3}{\partial s_1}$ and $\dfrac{\partial p_2}{\partial s
 ''',
     reference=slopes,
     cases=lambda generator: [()],
-    tolerance=0.002,
+    tolerance=0.006,
     hints=(
         "For the first slope i = j = 1; for the other three i and j differ.",
         "When one weight rises, the others must give way. What do the first three slopes add up to?",
@@ -42,42 +42,42 @@ s_1}$, $\dfrac{\partial p_3}{\partial s_1}$ and $\dfrac{\partial p_2}{\partial s
         Mistake(
             name="signs-turned",
             message="All signs are turned: a score that rises makes its own weight rise and the others fall.",
-            probe=entries(-1 / 4, 1 / 8, 1 / 8, 1 / 16, within=0.002),
+            probe=entries(-1 / 4, 1 / 8, 1 / 8, 1 / 16, within=0.006),
         ),
         Mistake(
             name="only-the-diagonal",
             message="You used p_i for i = j and 0 elsewhere. The weights share one sum: what one "
             "gains, the others lose, and that also slows down the gain.",
-            probe=entries(1 / 2, 0, 0, 0, within=0.002),
+            probe=entries(1 / 2, 0, 0, 0, within=0.006),
         ),
         Mistake(
             name="others-do-not-move",
             message="The first slope is right, but the other weights move as well: together they lose "
             "what the first gains.",
-            probe=entries(1 / 4, 0, 0, None, within=0.002),
+            probe=entries(1 / 4, 0, 0, None, within=0.006),
         ),
         Mistake(
             name="product-alone",
             message="You left out δ: for i = j the slope has the term p_i as well. A score that rises "
             "makes its own weight rise.",
-            probe=entries(-1 / 4, -1 / 8, -1 / 8, None, within=0.002),
+            probe=entries(-1 / 4, -1 / 8, -1 / 8, None, within=0.006),
         ),
         Mistake(
             name="sign-of-the-product",
             message="The product p_i p_j is subtracted, not added: when the first score rises, the "
             "other weights fall.",
-            probe=entries(None, 1 / 8, 1 / 8, None, within=0.002),
+            probe=entries(None, 1 / 8, 1 / 8, None, within=0.006),
         ),
         Mistake(
             name="all-on-the-diagonal",
             message="p_i (1 − p_i) holds for i = j only. Where i and j differ, δ is 0.",
-            probe=entries(1 / 4, 3 / 16, 3 / 16, None, within=0.002),
+            probe=entries(1 / 4, 3 / 16, 3 / 16, None, within=0.006),
         ),
         Mistake(
             name="wrong-pair",
             message="The first three are right. In the last one neither p_2 nor s_3 has to do with "
             "word 1: multiply the weights of words 2 and 3.",
-            probe=entries(1 / 4, -1 / 8, -1 / 8, None, within=0.002),
+            probe=entries(1 / 4, -1 / 8, -1 / 8, None, within=0.006),
         ),
         Mistake(
             name="out-of-balance",
