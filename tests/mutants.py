@@ -497,6 +497,163 @@ MUTANTS = {
         ("segments of an encoder without", "elif segments is not None:", "elif False:"),
         ("no norm on the embeddings", "x = self.embedding_norm(x)", "pass"),
     ],
+    "hub": [
+        ("any hash will do", "if digest.hexdigest() != sha256:", "if False:"),
+        ("a branch taken", "len(revision) != 40 or", ""),
+        (
+            "only the first block hashed",
+            "while block := file.read(1 << 20):",
+            "if block := file.read(1 << 20):",
+        ),
+        ("the revision not asked for", "revision=revision, allow", "revision=None, allow"),
+        ("no words about the network", "raise ConnectionError(", "raise OSError("),
+    ],
+    "weights": [
+        ("parts in the other order", "torch.cat(parts)", "torch.cat(parts[::-1])"),
+        ("nothing turned", "return tensor.t()", "return tensor"),
+        ("left-overs accepted", "elif not any(fnmatch", "elif False and not any(fnmatch"),
+        ("nothing may be ignored", "fnmatchcase(name, pattern) for", "False for"),
+        ("copies not compared", "if not torch.equal(given[name]", "if False and not torch.equal(given[name]"),
+        ("the first digit of a layer only", 're.search(r"\\d+"', 're.search(r"\\d"'),
+        ("ties broken", "if id(old) in made:  #", "if False:  #"),
+        (
+            "shapes not compared",
+            "if any((rows, *part.shape[1:]) != old.shape for part in parts):",
+            "if False:",
+        ),
+        ("numbers left in half size", ".to(dtype), requires", ", requires"),
+        ("the prefix kept", "name.removeprefix(family.prefix): tensor", "name: tensor"),
+        (
+            "scale and shift swapped",
+            '{"scale": "weight", "shift": "bias"}',
+            '{"shift": "weight", "scale": "bias"}',
+        ),
+    ],
+    "families": [
+        ("GELU for its approximation", '"gelu_new": "gelu-tanh"', '"gelu_new": "gelu"'),
+        ("gate and widening swapped", "mlp.gate_proj", "mlp.up_proj"),
+        ("queries and keys swapped", 'self.query "', 'self.key "'),
+        ("a fixed epsilon for BERT", 's.get("layer_norm_eps", 1e-12)', "1e-12"),
+        ("a fixed epsilon for GPT-2", 's.get("layer_norm_epsilon", 1e-5)', "1e-5"),
+        ("a fixed epsilon for Llama", 's.get("rms_norm_eps", 1e-6)', "1e-6"),
+        ("a fixed base of the rotation", 'rope.get("rope_theta", s.get("rope_theta", 10000.0))', "10000.0"),
+        (
+            "the older base not read",
+            'rope.get("rope_theta", s.get("rope_theta", 10000.0))',
+            'rope.get("rope_theta", 10000.0)',
+        ),
+        ("no grouped queries", 's.get("num_key_value_heads")', "None"),
+        ("sines and cosines in pairs", '"sinusoidal-halves"', '"sinusoidal"'),
+        ("embeddings not scaled", 's.get("scale_embedding", False)', "False"),
+        (
+            "norms of GPT-2 swapped",
+            '"blocks.*.attention_norm": "h.*.ln_1"',
+            '"blocks.*.attention_norm": "h.*.ln_2"',
+        ),
+        ("Conv1D not turned", '("c_attn", "c_proj", "c_fc")', '("c_attn", "c_fc")'),
+        ("Llama always tied", 's.get("tie_word_embeddings", False)', "True"),
+        ("settings not compared", "if settings.get(name, value) != value:", "if False:"),
+        ("no norm on the embeddings", "embedding_norm=True", "embedding_norm=False"),
+    ],
+    "pretrained": [
+        ("the mean over padding too", "(x * real).sum(1)", "x.sum(1)"),
+        ("divided by the padded length", "real.sum(1).clamp(min=1)", "x.shape[1]"),
+        (
+            "padding read",
+            "x = model(pad_sequence(ids, batch_first=True), mask=mask)",
+            "x = model(pad_sequence(ids, batch_first=True))",
+        ),
+        (
+            "vectors not of length 1",
+            "nn.functional.normalize(mean_pool(x, mask), dim=-1)",
+            "mean_pool(x, mask)",
+        ),
+        ("dropout left on", "return model.eval()", "return model"),
+        ("only the first of several files", "for name in names:", "for name in names[:1]:"),
+        ("only the last batch", "found.append(nn", "found[:] = [nn"),
+        ("the dtype ignored", "tensors, dtype=dtype)", "tensors)"),
+        ("cut where the file says", 'if (folder / "sentence_bert_config.json").is_file():', "if False:"),
+        ("one end word of several", "tuple(end) if", "end[0] if"),
+        ("words that are long bad texts", "if len(ids) == 1) or None", ") or None"),
+    ],
+    "decoding": [
+        ("padding read", "self.mask[..., :end]", "None"),
+        (
+            "positions count the padding",
+            "(places - self.padding[:, None])",
+            "(places - 0 * self.padding[:, None])",
+        ),
+        ("padding on the right", ', padding_side="left"', ""),
+        ("padding of the source read", "None if (lengths == S).all() else", "None if True else"),
+        ("masks without padding", "if self.padding.any():", "if True:"),
+        (
+            "repeated in the wrong order",
+            "len(self.padding), device=self.ids.device).repeat_interleave(times)",
+            "len(self.padding), device=self.ids.device).repeat(times)",
+        ),
+        (
+            "sources repeated in the wrong order",
+            "len(self.ids), device=self.ids.device).repeat_interleave(times)",
+            "len(self.ids), device=self.ids.device).repeat(times)",
+        ),
+        ("padding not repeated", "self.padding = self.padding[rows]", "pass"),
+        (
+            "memories not repeated",
+            "[(k[rows], v[rows]) for k, v in self.memories]",
+            "[(k[0 * rows], v[0 * rows]) for k, v in self.memories]",
+        ),
+        ("one position too many", "T + max_words - 1)", "T + max_words)"),
+        ("one position too few", "words > config.max_length", "words > config.max_length + 1"),
+        ("dropout not noticed", "if model.training and model.config.dropout:", "if False:"),
+        ("ids not compared with the vocabulary", "if ids.numel() and not 0", "if False and not 0"),
+    ],
+    "generate": [
+        ("divided by nothing", "logits.float() / temperature", "logits.float()"),
+        ("multiplied by the temperature", "logits.float() / temperature", "logits.float() * temperature"),
+        ("top-k of one too many", "logits.topk(top_k).values", "logits.topk(top_k + 1).values"),
+        ("top-p without the word that reaches p", "p.cumsum(-1) - p >= top_p", "p.cumsum(-1) >= top_p"),
+        ("top-p not put back in order", "enough.scatter(-1, order, enough)", "enough"),
+        ("always the likeliest", "if self.temperature == 0:", "if True:"),
+        ("the generator forgotten", "generator=self.generator)", "generator=None)"),
+        ("words after the end", "new = torch.where(ended, ids[:, -1], new)", "pass"),
+        ("never stops", "if ended is not None and ended.all():", "if False:"),
+        ("stops when one has ended", "ended.all():", "ended.any():"),
+        ("forbidden words written", 'logits[:, never] = float("-inf")', "pass"),
+        ("forbidden words in beams", 'log_p[:, never] = float("-inf")', "pass"),
+        ("inference numbers handed out", "yield new.clone()", "yield new"),
+        ("the end word cut off", "enumerate(row, 1) if word", "enumerate(row, 0) if word"),
+        ("scores not added up", "totals = (scores[..., None] + ", "totals = (0 * scores[..., None] + "),
+        ("caches not reordered", "reader.select(torch", "(torch"),
+        ("no length penalty", "score / length**length_penalty)", "score)"),
+        ("any rank may finish", "elif rank < beams and not done[b]:", "elif not done[b]:"),
+        ("done at the first text", "if len(finished[b]) == beams and kept:", "if finished[b] and kept:"),
+        ("done too late", "done[b] |= kept", "False and kept"),
+        ("finished texts not sorted", "key=lambda found: -found.score", "key=lambda found: found.score"),
+        ("too few candidates", "(1 + max(1, len(last))) * beams  #", "2 * beams  #"),
+    ],
+    "unrolled": [
+        ("embeddings not scaled", "x = x * self.scale", "pass"),
+        (
+            "positions from the caches always",
+            "self.table[past] if positions is None else",
+            "self.table[past] if True else",
+        ),
+        ("rotated by the caches always", "if positions is None else positions\n", "if True else positions\n"),
+        ("the mask forgotten", "attn_mask=mask", "attn_mask=None"),
+        (
+            "heads shared in the wrong order",
+            "k.repeat_interleave(H // Hkv, 1)",
+            "k.repeat(1, H // Hkv, 1, 1)",
+        ),
+        ("always pre-norm", "self.pre_norm = caches, model.config.pre_norm", "self.pre_norm = caches, True"),
+        ("no norm at the end", "self.logits(self.norm(x))", "self.logits(x)"),
+        ("the gate not applied", "activation(gate(x)) * widen(x)", "activation(gate(x))"),
+        ("epsilon of LayerNorm fixed", "scale, shift, eps)\n", "scale, shift, 1e-5)\n"),
+        ("epsilon of RMSNorm fixed", "shape, scale, eps)\n    shift", "shape, scale, 1e-5)\n    shift"),
+        ("hooks overlooked", "or m._forward_hooks or", "or"),
+        ("other modules unrolled", "type(m) not in _KNOWN", "False"),
+        ("ALiBi unrolled", 'and model.config.positions != "alibi"', ""),
+    ],
 }
 
 
@@ -551,6 +708,9 @@ def survivors(module: str) -> list[str]:
 if __name__ == "__main__":
     import pytest  # noqa: F401  imported here so that each fork has them ready
     import torch  # noqa: F401
+
+    if "published" in (ROOT / "tests" / f"test_{sys.argv[1]}.py").read_text(encoding="utf-8"):
+        import transformers  # noqa: F401
 
     left = survivors(sys.argv[1])
     print(f"{len(MUTANTS[sys.argv[1]]) - len(left)} of {len(MUTANTS[sys.argv[1]])} changes noticed")

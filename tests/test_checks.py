@@ -40,6 +40,18 @@ def test_every_shape_of_mask_fits_or_is_named(rank):
     assert let_through == {4: 16, 3: 16, 2: 8}[rank]
 
 
+@pytest.mark.parametrize(("fit", "last"), [(fit_mask, CPU), (fit_bias, torch.zeros(1))])
+def test_masks_and_biases_of_the_wrong_kind_or_elsewhere_are_named(fit, last):
+    right, wrong = (torch.bool, torch.float32) if fit is fit_mask else (torch.float32, torch.bool)
+    for dtype in (wrong, torch.int64, torch.uint8):
+        with raises(TypeError, f"got {dtype}"):
+            fit(torch.ones(T, S, dtype=dtype), (T, S), last)
+    with raises(TypeError, "got list"):
+        fit([[1]], (T, S), last)
+    with raises(ValueError, "is on meta, the scores on cpu"):
+        fit(torch.ones(T, S, dtype=right, device="meta"), (T, S), last)
+
+
 def test_ids_of_the_vocabulary_pass_and_others_are_named(device):
     table = torch.zeros(50, 3, device=device)
     for dtype in (torch.int64, torch.int32):
