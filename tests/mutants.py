@@ -631,7 +631,7 @@ MUTANTS = {
         ("done at the first text", "if len(finished[b]) == beams and kept:", "if finished[b] and kept:"),
         ("done too late", "done[b] |= kept", "False and kept"),
         ("finished texts not sorted", "key=lambda found: -found.score", "key=lambda found: found.score"),
-        ("too few candidates", "(1 + max(1, len(last))) * beams  #", "2 * beams  #"),
+        ("too few candidates", "topk(each * beams)", "topk(2 * beams)"),
     ],
     "unrolled": [
         ("embeddings not scaled", "x = x * self.scale", "pass"),
