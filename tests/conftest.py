@@ -12,6 +12,8 @@ MODULES = [f"transformer_lib.{path.stem}" for path in LIBRARY.glob("*.py") if pa
 # Every call of the library under pytest has its shape annotations checked by beartype.
 jaxtyping.install_import_hook(MODULES, "beartype.beartype")
 
+torch.set_num_threads(1)  # tensors here are small: waiting for a second thread takes longer than it saves
+
 DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
 
 

@@ -4,41 +4,10 @@ import pytest
 import torch
 from checking import compiled, raises, unchecked
 
-from transformer_lib.attention import check_attention, fit_bias, fit_mask
+from transformer_lib.attention import check_attention
 from transformer_lib.checks import check_ids, check_words, first_outside
 
 B, H, T, S, K = 2, 3, 5, 7, 11
-SCORES = {4: (B, H, T, S), 3: (B, T, S), 2: (T, S)}
-CPU = torch.device("cpu")
-
-
-def fits(shape: tuple[int, ...], scores: tuple[int, ...]) -> bool:
-    """Written the other way round: by listing what each axis may be."""
-    if len(shape) == 4 and len(scores) == 3:
-        shape = shape[:1] + shape[2:] if shape[1] == 1 else ()
-    elif len(shape) == 4 and len(scores) == 2:
-        shape = shape[2:] if shape[:2] == (1, 1) else ()
-    return len(shape) == len(scores) and all(m in {1, n} for m, n in zip(shape, scores, strict=True))
-
-
-@pytest.mark.parametrize("rank", SCORES)
-def test_every_shape_of_mask_fits_or_is_named(rank):
-    sizes, scores, let_through = (1, B, H, T, S), SCORES[rank], 0
-    shapes = [()]
-    for _ in range(4):
-        shapes += [(*shape, n) for shape in shapes for n in sizes if len(shape) < 4]
-    for shape in set(shapes):
-        mask = torch.ones(shape, dtype=torch.bool)
-        if fits(shape, scores):
-            let_through += 1
-            fitted = fit_mask(mask, scores, CPU)
-            assert fitted.dim() == rank
-            assert torch.broadcast_to(fitted, scores).shape == scores
-            assert fit_bias(mask.double(), scores, torch.zeros(1)).dtype == torch.float32
-        else:
-            with raises(ValueError, "mask of shape .* does not fit scores of shape"):
-                fit_mask(mask, scores, CPU)
-    assert let_through == {4: 16, 3: 16, 2: 8}[rank]
 
 
 def test_ids_of_the_vocabulary_pass_and_others_are_named(device):

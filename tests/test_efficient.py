@@ -136,9 +136,9 @@ def test_other_dtypes(dtype, atol, device):
 def test_half_precision_sums_are_taken_in_float32():
     # In bfloat16 the sum of 4,096 equal terms would stop at 256: eight bits hold no more.
     q, k, v = (torch.zeros(n, 1, dtype=torch.bfloat16) for n in (1, 4096, 4096))
-    v[:] = 1
+    v[:2048] = 1
     for f in (attend_blocks, attend_linear):
-        assert f(q, k, v).item() == f(q, k, v, causal=True, block=1).item() == 1.0
+        assert f(q, k, v).item() == f(q, k, v, causal=True, block=1).item() == 0.5
 
 
 def test_a_word_with_nothing_to_read_gives_zero_and_a_finite_gradient():

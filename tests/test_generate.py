@@ -95,6 +95,20 @@ def test_words_that_are_never_written_and_several_end_words(pair):
         assert other[: len(texts[0].ids)] == texts[0].ids
 
 
+def test_beams_go_on_even_if_the_best_words_all_end(pair):
+    published, ours, special = pair
+    [prompt] = some_prompts((4,))
+    first = beam_search(ours, [prompt], 1, beams=9, **{**special, "end_id": None})[0]
+    ends = [text.ids[0] for rank, text in enumerate(first) if rank != 2]  # the third goes on, two more must
+    found = beam_search(ours, [prompt], NEW, beams=3, length_penalty=2.0, **{**special, "end_id": ends})[0]
+    options = {"eos_token_id": ends, "num_beams": 3, "num_return_sequences": 3, "length_penalty": 2.0}
+    expected = theirs(published, [prompt], {"end_id": None}, **options)
+    assert [other[: len(text.ids)] for text, other in zip(found, expected, strict=True)] == [
+        text.ids for text in found
+    ]
+    assert max(len(text.ids) for text in found) > 1
+
+
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
 @pytest.mark.parametrize("top_k", [None, 1, 5, V + 9])
 @pytest.mark.parametrize("top_p", [None, 0.01, 0.5, 0.9, 1.0])
@@ -189,9 +203,10 @@ def test_a_stream_gives_each_word_as_soon_as_it_is_chosen(lm):
 
 
 def test_what_is_written_can_be_trained_with(lm):
-    ids = torch.stack(list(stream(lm, [[3, 4]], 3)), 1)
-    lm(ids).sum().backward()
+    words = list(stream(lm, [[3, 4]], 3))
+    lm(words[0][:, None]).sum().backward()
     lm.zero_grad(set_to_none=True)
+    ids = torch.stack(words, 1)
     assert torch.equal(ids, torch.tensor(generate(lm, [[3, 4]], 3)))
 
 

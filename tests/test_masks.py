@@ -74,8 +74,8 @@ def test_masks_in_words():
     assert explain_mask(free).endswith("7 of 9 pairs may be read; the future may be read")
     padded = padding_mask(torch.tensor([0, 2]), S=4)
     assert explain_mask(padded) == (
-        "mask (2, 1, 1, 4): 2 of 8 pairs may be read; 6 columns are hidden from every word; "
-        "1 rows have nothing to read"
+        "mask (2, 1, 1, 4): 2 of 8 pairs may be read; columns hidden from every word: 6; "
+        "rows with nothing to read: 1"
     )
 
 

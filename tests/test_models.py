@@ -291,7 +291,7 @@ def test_weights_begin_as_the_table_says(kind):
     assert all(seen.values())
 
 
-@pytest.mark.parametrize("n_layers", [1, 6, 120])
+@pytest.mark.parametrize("n_layers", [1, 101])
 def test_any_depth_builds_with_its_own_weights(n_layers):
     sizes = SIZES | {"n_layers": n_layers}
     with torch.device("meta"), unchecked():

@@ -97,7 +97,7 @@ def test_equals_transformers_llama_with_rotation_and_grouped_queries():
     ours = layer(d_model=24, n_heads=6, n_kv_heads=2, bias=False, rotate=rotate).float()
     parts = dict(zip("qkv", (ours.w_q, ours.w_k, ours.w_v), strict=True)) | {"o": ours.output.weight}
     theirs.load_state_dict({f"{name}_proj.weight": weight for name, weight in parts.items()})
-    x, positions = torch.randn(B, T, 24), torch.tensor([[0, 1, 2, 3, 4], [7, 8, 9, 10, 11]])
+    x, positions = torch.randn(B, T, 24), torch.tensor([[0, 1, 2, 3, 4], [7, 8, 3, 0, 20]])
     hidden = torch.zeros(1, 1, T, T).masked_fill(~causal_mask(T), float("-inf"))
     angles = LlamaRotaryEmbedding(config)(x, positions)
     out, weights = theirs(x, position_embeddings=angles, attention_mask=hidden)

@@ -81,6 +81,12 @@ def test_matrices_stored_the_other_way_round_are_turned():
     assert torch.equal(model["b"].weight, given["h.kept.weight"])
 
 
+def test_scale_and_shift_of_a_norm_are_published_as_weight_and_bias():
+    family = Family(build=nn.Identity, names={"n": "ln"}, prefix="")
+    names = [family.published_names(f"n.{name}") for name in ("scale", "shift", "weight", "bias")]
+    assert names == [["ln.weight"], ["ln.bias"], ["ln.weight"], ["ln.bias"]]
+
+
 def refused(match, change):
     given = tensors()
     change(given)

@@ -6,9 +6,7 @@ $$p(w) = \frac{e^{z_w / \tau}}{\sum_v e^{z_v / \tau}},$$
 
 with the temperature $\tau$; $\tau \to 0$ is the arg-max. Top-k draws from the k likeliest words only, top-p
 from the fewest words that have together probability p. Beam search keeps several beginnings and looks for
-the likeliest whole, $\max \sum_t \log p(w_t \mid w_{<t}) \,/\, T^{\alpha}$.
-
-`decoding.py` reads the prompts and each new word.
+the likeliest whole, $\max \sum_t \log p(w_t \mid w_{<t}) \,/\, T^{\alpha}$. `decoding.py` does the reading.
 
 Sources: Holtzman et al. 2020 (top-p), arXiv 1904.09751, section 3.1; Fan et al. 2018 (top-k), arXiv
 1805.04833, section 5.1; Wu et al. 2016 (beams and the length), arXiv 1609.08144, section 7.
@@ -114,8 +112,7 @@ def stream(
     Raises:
         TypeError, ValueError: as `decoding.begin`, or an end_id or a word of never outside the vocabulary.
 
-    >>> from transformer_lib.configs import LMConfig
-    >>> from transformer_lib import LMConfig, TransformerLM
+    >>> from transformer_lib.models import LMConfig, TransformerLM
     >>> model = TransformerLM(LMConfig(vocab_size=50, d_model=12, n_heads=3)).eval()
     >>> [ids.shape for ids in stream(model, [[4, 9, 7], [3]], max_words=2)]
     [torch.Size([2]), torch.Size([2])]
@@ -149,8 +146,7 @@ def _steps(
 def generate(model: Model, prompts: Prompts, max_words: int, **options) -> list[list[int]]:
     """What `stream` writes, with its arguments, as one list of ids for each prompt, up to the end word.
 
-    >>> from transformer_lib.configs import LMConfig
-    >>> from transformer_lib import LMConfig, TransformerLM
+    >>> from transformer_lib.models import LMConfig, TransformerLM
     >>> model = TransformerLM(LMConfig(vocab_size=50, d_model=12, n_heads=3)).eval()
     >>> [len(ids) for ids in generate(model, [[4, 9, 7], [3]], max_words=5)]
     [5, 5]
@@ -189,8 +185,7 @@ def beam_search(
         beams: beginnings kept, at least 1; 1 is greedy.
         length_penalty: α; 0 prefers short texts, above 1 long ones.
 
-    >>> from transformer_lib.configs import LMConfig
-    >>> from transformer_lib import LMConfig, TransformerLM
+    >>> from transformer_lib.models import LMConfig, TransformerLM
     >>> model = TransformerLM(LMConfig(vocab_size=50, d_model=12, n_heads=3)).eval()
     >>> [len(found) for found in beam_search(model, [[4, 9, 7], [3]], max_words=5)]
     [4, 4]
@@ -199,17 +194,15 @@ def beam_search(
     """
     ends, never = check_ids(model, "end_id", _several(end_id)), check_ids(model, "never", never)
     last, V = set(ends.tolist()), model.config.vocab_size
-    candidates = (1 + max(1, len(last))) * beams  # so many that `beams` go on, even if the best words all end
-    if beams < 1 or candidates > V - len(never):
-        raise ValueError(
-            f"beams must be at least 1 and at most {(V - len(never)) // (1 + max(1, len(last)))} "
-            f"for {V} words; got {beams}"
-        )
+    each = 1 + max(1, len(last))  # candidates for each beam: some go on, even if the best words all end
+    most = (V - len(never)) // each
+    if not 1 <= beams <= most:
+        raise ValueError(f"beams must be at least 1 and at most {most} for {V} words; got {beams}")
     reader = begin(model, prompts, max_words, start_id)
-    B = len(reader.ids)
+    ids, B = reader.ids, len(reader.ids)
     texts: list[list[list[int]]] = [[[]] for _ in range(B)]  # one beginning each, the empty one
     finished: list[list[Hypothesis]] = [[] for _ in range(B)]
-    done, scores, ids = [False] * B, torch.zeros(B, 1, device=ends.device), reader.ids
+    done, scores = [False] * B, torch.zeros(B, 1, device=ends.device)
     for length in range(1, max_words + 1):
         logits = reader.logits(ids)
         if length == 1:
@@ -217,7 +210,7 @@ def beam_search(
         log_p = logits.float().log_softmax(-1)
         log_p[:, never] = float("-inf")
         totals = (scores[..., None] + log_p.unflatten(0, (B, -1))).flatten(1)  # (B, beginnings · V)
-        best, where = (x.tolist() for x in totals.topk(candidates))
+        best, where = (x.tolist() for x in totals.topk(each * beams))
         going_on = []
         for b in range(B):
             kept = []

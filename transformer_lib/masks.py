@@ -146,10 +146,10 @@ def explain_mask(mask: Bool[Tensor, "B H T S"]) -> str:
         parts.append("the future is hidden" if not (mask & future).any() else "the future may be read")
     padded = int((~mask).all(-2).sum())
     if padded:
-        parts.append(f"{padded} columns are hidden from every word")
+        parts.append(f"columns hidden from every word: {padded}")
     empty = int((~mask).all(-1).sum())
     if empty:
-        parts.append(f"{empty} rows have nothing to read")
+        parts.append(f"rows with nothing to read: {empty}")
     return f"mask {tuple(mask.shape)}: " + "; ".join(parts)
 
 
