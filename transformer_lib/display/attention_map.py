@@ -11,10 +11,9 @@ import numpy as np
 from transformer_lib.display.colors import cell_color, text_color
 from transformer_lib.display.drawing import svg, text, title_of, width_of
 from transformer_lib.display.html import Html
-from transformer_lib.display.numbers import attention_array
-from transformer_lib.display.words import count_of_words, reading, shorten, visible, words_of
+from transformer_lib.display.pattern import pattern_of
+from transformer_lib.display.words import reading, shorten
 
-MOST_WORDS = 48
 FONT = 13  # pixels
 
 
@@ -48,20 +47,13 @@ def attention_map(
     it reads: it 0.75, was 0.25
     was reads: it 0.50, was 0.50
     """
-    queries = words_of(tokens)
-    keys = queries if keys is None else words_of(keys, "keys")
-    array = attention_array(weights, len(queries), len(keys), MOST_WORDS)
-    title = "" if title is None else visible(str(title))
-    count = count_of_words(len(queries))
-    name = f"Attention map{f' ({title})' if title else ''}, {count} reading from {len(keys)}"
-    lines = [reading(word, keys, row) for word, row in zip(queries, array, strict=True)]
+    pattern = pattern_of("Attention map", tokens, weights, keys, title)
+    queries, keys, array = pattern.queries, pattern.keys, pattern.array
     strongest = [reading(word, keys, row, most=1) for word, row in zip(queries, array, strict=True)]
-    drawing = _drawing(queries, keys, array, title, len(keys) <= 10 if numbers is None else numbers)
-    alt = f"{name}. Strongest: {'; '.join(strongest)}."
-    return Html(
-        svg(drawing[0], role="img", css="attention-map", alt=alt, size=drawing[1], font=FONT),
-        "\n".join([name, *lines]),
-    )
+    alt = f"{pattern.name}. Strongest: {'; '.join(strongest)}."
+    numbers = len(keys) <= 10 if numbers is None else numbers
+    inside, size = _drawing(queries, keys, array, pattern.title, numbers)
+    return Html(svg(inside, role="img", css="attention-map", alt=alt, size=size, font=FONT), pattern.text)
 
 
 def _drawing(

@@ -10,11 +10,10 @@ import numpy as np
 
 from transformer_lib.display.drawing import svg, text, title_of, width_of
 from transformer_lib.display.html import Html, short_name
-from transformer_lib.display.numbers import attention_array
+from transformer_lib.display.pattern import pattern_of
 from transformer_lib.display.style import PALETTE
-from transformer_lib.display.words import count_of_words, reading, shorten, visible, words_of
+from transformer_lib.display.words import shorten
 
-MOST_WORDS = 48
 FONT, ROW, GAP = 15, 26, 120  # pixels: letters, distance of the words, length of the connections
 VISIBLE = 0.01  # smaller weights are not drawn
 
@@ -47,17 +46,12 @@ def attention_view(
     it reads: it 0.75, was 0.25
     was reads: it 0.50, was 0.50
     """
-    queries = words_of(tokens)
-    keys = queries if keys is None else words_of(keys, "keys")
-    array = attention_array(weights, len(queries), len(keys), MOST_WORDS)
-    title = "" if title is None else visible(str(title))
-    count = count_of_words(len(queries))
-    name = f"Attention view{f' ({title})' if title else ''}, {count} reading from {len(keys)}"
-    lines = [reading(word, keys, row) for word, row in zip(queries, array, strict=True)]
-    inside, size = _drawing(queries, keys, array, title, lines)
-    scope = f"view-{short_name(name, inside)}"
-    drawing = svg(inside, role="group", css=f"attention-view {scope}", alt=name, size=size, font=FONT)
-    return Html(f"<style>{_css(scope)}</style>{drawing}", "\n".join([name, *lines]))
+    pattern = pattern_of("Attention view", tokens, weights, keys, title)
+    inside, size = _drawing(pattern.queries, pattern.keys, pattern.array, pattern.title, pattern.lines)
+    scope = f"view-{short_name(pattern.name, inside)}"
+    css = f"attention-view {scope}"
+    drawing = svg(inside, role="group", css=css, alt=pattern.name, size=size, font=FONT)
+    return Html(f"<style>{_css(scope)}</style>{drawing}", pattern.text)
 
 
 def _drawing(
