@@ -1,6 +1,7 @@
 """Run every test: library, exercises, notebooks, the book's build, the built book in a browser; then count.
 
-`python tools/run_tests.py [STEP …]` runs the steps named (library, exercises, notebooks, book, browser).
+`python tools/run_tests.py [STEP …]` runs the steps named (library, mutants, exercises,
+notebooks, book, browser).
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from commands import ROOT, StopError, reported, say
 REPORTS = ROOT / "_build" / "reports"
 APART = ("exercises", "notebooks", "site")
 TESTS = {
-    "library": ["tests", *(f"--ignore=tests/{folder}" for folder in APART)],
+    "library": ["tests", *(f"--ignore=tests/{name}" for name in (*APART, "test_mutations.py"))],
+    "mutants": ["tests/test_mutations.py", "-n", "2"],  # each module in a process of its own
     "exercises": ["tests/exercises"],
     "notebooks": ["tests/notebooks"],
     "browser": ["tests/site"],
 }
 TITLES = {
-    "library": "the library: tests by hand, against torch, of properties, by breaking it",
+    "library": "the library: tests by hand, against torch, of properties",
+    "mutants": "the library broken on purpose: each change must turn a test red",
     "exercises": "the exercises: right answers pass, each mistake is named",
     "notebooks": "the notebooks: each runs untouched to its end, no cell left out",
     "book": "the book: built with warnings as errors",
