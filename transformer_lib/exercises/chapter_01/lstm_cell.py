@@ -213,7 +213,7 @@ def lstm_cell(x, h, c, w_x, w_h, b):
         ),
         Mistake(
             name="cell-not-returned",
-            message="Only the state came back. The next step needs the cell too: return both, first h, then c.",
+            message="Only the state came back. The next step needs the cell too: return first h, then c.",
             probe=gives(lambda *args: lstm_cell(*args)[0]),
         ),
         Mistake(
