@@ -94,8 +94,7 @@ def lstm_cell(x, h, c, w_x, w_h, b):
     reference=lstm_cell,
     cases=_cases,
     hints=(
-        "The first two lines of the formula and the second and third line of the code: compare them "
-        "letter by letter.",
+        "Compare the formula with the second and third line of the code, letter by letter.",
         "Which gate decides how much of the *old* cell is kept?",
         "A sigmoid is never negative. Which of the four should be able to take something away from the cell?",
     ),
