@@ -57,7 +57,7 @@ def rms_norm(
     >>> rms_norm(torch.tensor([[3.0, 4.0]]), torch.ones(2), eps=0.0) * 12.5**0.5
     tensor([[3., 4.]])
 
-    Source: Zhang & Sennrich 2019, Eq. 4.
+    Source: Zhang & Sennrich 2019, "Root Mean Square Layer Normalization".
     """
     return scale * x / torch.sqrt(x.square().mean(-1, keepdim=True) + eps)
 

@@ -20,7 +20,7 @@ $$o_i = \frac{\phi(q_i)^\top S_i}{\phi(q_i)^\top z_i}, \qquad S_i = \sum_{j \le 
   z_i = \sum_{j \le i} \phi(k_j).$$
 
 Sources: Milakov & Gimelshein 2018, arXiv 1805.02867, Algorithm 3 (online softmax); Rabe & Staats 2021,
-arXiv 2112.05682 (attention by it); Dao et al. 2022, arXiv 2205.14135, Appendix B (backward); Beltagy et al.
+arXiv 2112.05682 (attention by it); Dao et al. 2022, arXiv 2205.14135, Appendix B.2 (backward); Beltagy et al.
 2020, arXiv 2004.05150, section 3.1 (window); Katharopoulos et al. 2020, arXiv 2006.16236, Eq. 4 to 12.
 """
 
@@ -68,7 +68,7 @@ def attend_blocks(
     >>> attend_blocks(q, q, v, window=2).T  # each the mean of itself and the word before
     tensor([[1.0000, 1.5000, 2.5000, 3.5000]])
 
-    Source: Rabe & Staats 2021, section 2; Dao et al. 2022, Algorithm 1 and Appendix B; Beltagy et al. 2020,
+    Source: Rabe & Staats 2021; Dao et al. 2022, Algorithm 1 and Appendix B; Beltagy et al. 2020,
     section 3.1 (window, here looking back only).
     """
     if window is not None and window < 1:

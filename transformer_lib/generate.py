@@ -8,8 +8,8 @@ with the temperature $\tau$; $\tau \to 0$ is the arg-max. Top-k draws from the k
 from the fewest words that have together probability p. Beam search keeps several beginnings and looks for
 the likeliest whole, $\max \sum_t \log p(w_t \mid w_{<t}) \,/\, T^{\alpha}$. `decoding.py` does the reading.
 
-Sources: Holtzman et al. 2020 (top-p), arXiv 1904.09751, section 3.1; Fan et al. 2018 (top-k), arXiv
-1805.04833, section 5.1; Wu et al. 2016 (beams and the length), arXiv 1609.08144, section 7.
+Sources: Holtzman et al. 2020 (top-p), arXiv 1904.09751, Eq. 2 and 3; Fan et al. 2018 (top-k), arXiv
+1805.04833; Wu et al. 2016 (beams and the length), arXiv 1609.08144, section 7.
 """
 
 from __future__ import annotations

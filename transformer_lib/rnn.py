@@ -45,7 +45,7 @@ def rnn_step(
     >>> rnn_step(one, zero, w_x=one, w_h=one, b=zero[0])
     tensor([[0.7616]])
 
-    Source: Pascanu et al. 2013, Eq. 2, with tanh outside (which they note is the same model).
+    Source: Pascanu et al. 2013, Eq. 2, with tanh outside (the same model, as their footnote says).
     """
     return torch.tanh(x @ w_x.T + h @ w_h.T + b)
 
@@ -67,7 +67,7 @@ def lstm_step(
     >>> lstm_step(zero, zero, torch.ones(1, 1), torch.zeros(4, 1), torch.zeros(4, 1), torch.zeros(4))[1]
     tensor([[0.5000]])
 
-    Source: Gers et al. 2000, section 3 (without peepholes).
+    Source: Gers et al. 2000, "Learning to forget" (an LSTM with forget gates, without peepholes).
     """
     i, f, g, o = (x @ w_x.T + h @ w_h.T + b).chunk(4, dim=-1)
     c = f.sigmoid() * c + i.sigmoid() * g.tanh()
@@ -198,7 +198,7 @@ def gradient_reach(f: Callable[[Tensor], Tensor], x: Float[Tensor, "B T D"]) -> 
     >>> gradient_reach(lambda x: x.cumsum(1), torch.zeros(1, 3, 1))  # a sum forgets nothing
     tensor([1., 1., 1.])
 
-    Source: Pascanu et al. 2013, section 2, Eq. 5.
+    Source: Pascanu et al. 2013, Eq. 5, whose size section 2 bounds.
     """
     x = x.detach().requires_grad_()
     out = f(x)
