@@ -200,6 +200,8 @@ def kept(f, given):
         config(LMConfig, n_kv_heads=2, bias=False, tie_embeddings=False, activation="relu"),
         config(LMConfig, gated=True, activation="silu", d_ff=29, pre_norm=False),
         config(LMConfig, gated=True, activation="relu"),
+        config(LMConfig, norm="rms"),
+        config(EncoderDecoderConfig, norm="rms"),
         config(EncoderConfig, embedding_norm=True),
         config(EncoderDecoderConfig),
         config(EncoderDecoderConfig, pre_norm=True, n_kv_heads=1, activation="gelu"),

@@ -259,6 +259,22 @@ def test_a_prompt_does_not_depend_on_its_batch(pair):
         assert [text.ids for text in alone] == [text.ids for text in texts]
 
 
+def test_it_writes_under_autocast(pair):
+    """Each step from bfloat16 caches, close to the whole text read anew in bfloat16."""
+    _, model, special = pair
+    prompts = some_prompts()
+    with torch.autocast("cpu", torch.bfloat16):
+        written = generate(model, prompts, NEW, **special)
+        beams = beam_search(model, prompts, NEW, **special)
+        if "start_id" in special:
+            return
+        for found, prompt, words in zip(beams, prompts, written, strict=True):
+            logits = model(torch.tensor([prompt + words]))[0, len(prompt) - 1 : -1].float()
+            short = logits.amax(-1) - logits[range(len(words)), words]  # 0 where the likeliest was written
+            assert short.max() < 0.05 * logits.std()
+            assert found[0].score <= 0
+
+
 def test_it_runs_on_every_device(lm, device):
     model, prompts = lm.to(device), some_prompts()
     generator = torch.Generator(device).manual_seed(0)

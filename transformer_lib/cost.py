@@ -149,8 +149,9 @@ def training_bytes(
     """Bytes held when the backward pass of one step begins, by term.
 
     Weights, their gradients and Adam's two averages; then what each term keeps of every word ("kept: …"),
-    with layer norm and cross-entropy, without dropout, rotation and masks. explicit: attention keeps its
-    (T, S) weights, as `attention` does, where the fused kernel keeps one number for each query.
+    with cross-entropy, without dropout, rotation and masks, RMSNorm as on a CPU (a fused kernel keeps D − 1
+    numbers fewer for each word). explicit: attention keeps its (T, S) weights, as `attention` does, where the
+    fused kernel keeps one number for each query.
 
     >>> from transformer_lib.configs import LMConfig
     >>> config = LMConfig(vocab_size=100, d_model=8, n_layers=1, n_heads=2)
@@ -168,8 +169,9 @@ def training_bytes(
     attention = sum(2 * (q + k) * D + config.n_heads * q * (k if explicit else 1) for q, k in reads)
     attention += 2 * words * kv * (kv < D)  # shared keys and values, which are repeated for the heads
     to_logits = 0 if isinstance(config, EncoderConfig) else T
+    for_norm = D + 2 if config.norm == "layer" else 2 * D + 1  # x, mean, deviation; or x, x / r, 1 / r
     kept = {
-        "norms": (L * norms + ends) * (D + 2),  # the vector, its mean and its deviation
+        "norms": (L * norms + ends) * for_norm,
         "projections": L * sum(q for q, _ in reads) * D + (source or 0) * D,
         "attention": L * attention,
         "feed-forward": L * words * (D + wide * F),
