@@ -227,7 +227,11 @@ def test_a_checkpoint_is_the_old_one_or_the_new_one(tmp_path, monkeypatch):
 
 
 def test_bfloat16_trains_too():
-    model, history = run(TrainConfig(steps=60, warmup=5, peak=0.05, bfloat16=True))
+    torch.manual_seed(5)
+    model, dtypes = Tiny(), set()
+    model.out.register_forward_hook(lambda module, given, out: dtypes.add(out.dtype))
+    history = train(model, batches, next_word, TrainConfig(steps=60, warmup=5, peak=0.05, bfloat16=True))
+    assert dtypes == {torch.bfloat16}
     assert history[-1]["loss"] < history[0]["loss"] - 0.5
     assert model.out.weight.dtype == torch.float32
 
