@@ -33,7 +33,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer_lib.attention import check_attention, fit_mask
+from transformer_lib.checks import check_attention, fit_mask
 
 
 def attend_blocks(
