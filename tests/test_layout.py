@@ -14,7 +14,7 @@ LIBRARY = ROOT / "transformer_lib"
 # The lecture's order. A module may import those before it, never a later one; a row is free within itself.
 ORDER = [
     ["checks"],  # of the input, for all
-    ["rnn"],
+    ["distance", "rnn"],
     ["attention"],
     ["positions"],
     ["feed_forward"],
@@ -22,8 +22,8 @@ ORDER = [
     ["multi_head"],
     ["blocks"],
     ["configs", "models"],
-    ["cost", "efficient"],
-    ["data", "decoding", "generate", "train", "unrolled"],
+    ["cost", "efficient", "measuring"],
+    ["data", "decoding", "generate", "sampling", "train", "unrolled"],
     ["hub", "weights", "families", "pretrained"],
 ]
 PLACE = {name: place for place, row in enumerate(ORDER) for name in row}

@@ -4,7 +4,7 @@ The modules, in the lecture's order; each begins with its equation and its sourc
 
 | module | idea |
 |---|---|
-| `rnn` | recurrent networks: word after word, far words far apart |
+| `rnn`, `distance` | recurrent networks: word after word, far words far apart |
 | `attention` | queries, keys and values; the scale |
 | `positions` | sinusoidal, learned, rotary and relative positions |
 | `feed_forward` | the non-linearity |
@@ -12,10 +12,10 @@ The modules, in the lecture's order; each begins with its equation and its sourc
 | `multi_head` | several heads at the cost of one; the cache |
 | `blocks` | residual connections and norms |
 | `configs`, `models` | encoder, decoder, both, language model |
-| `cost` | parameters, FLOPs, bytes; time and memory measured |
+| `cost`, `measuring` | parameters, FLOPs, bytes counted; time and memory measured |
 | `efficient` | attention in blocks, in a window, and linear |
 | `data`, `train` | texts, tokenizers, batches; loss, schedules, a loop that resumes bit for bit |
-| `decoding`, `unrolled`, `generate` | reading a prompt once; writing: greedy, sampled, by beams |
+| `decoding`, `unrolled`, `sampling`, `generate` | reading a prompt once; writing: greedy, sampled, by beams |
 | `hub`, `weights`, `families`, `pretrained` | published models in these same modules |
 
 `checks` holds what they ask of their input. What chapters use stands in the package itself:
@@ -32,10 +32,8 @@ from transformer_lib.configs import EncoderConfig, EncoderDecoderConfig, LMConfi
 from transformer_lib.cost import (
     decoding_bytes,
     decoding_flops,
-    fitted_exponent,
     flops,
     kv_cache_bytes,
-    measure,
     parameters,
     training_bytes,
 )
@@ -52,9 +50,10 @@ from transformer_lib.data import (
     pad,
 )
 from transformer_lib.decoding import Continuation, Translation
+from transformer_lib.distance import gradient_reach, sequential_steps
 from transformer_lib.efficient import attend_blocks, attend_linear, linear_attention_weights
 from transformer_lib.feed_forward import FeedForward, GatedFeedForward
-from transformer_lib.generate import Sampler, beam_search, filter_logits, generate, stream
+from transformer_lib.generate import beam_search, generate, stream
 from transformer_lib.hub import hub_files
 from transformer_lib.masks import (
     causal_mask,
@@ -63,6 +62,7 @@ from transformer_lib.masks import (
     padding_mask_from_ids,
     sliding_window_mask,
 )
+from transformer_lib.measuring import fitted_exponent, measure
 from transformer_lib.models import EncoderDecoder, TransformerEncoder, TransformerLM
 from transformer_lib.multi_head import KVCache, MultiHeadAttention
 from transformer_lib.positions import (
@@ -86,11 +86,10 @@ from transformer_lib.rnn import (
     LSTM,
     RNN,
     RecurrentLM,
-    gradient_reach,
     lstm_step,
     rnn_step,
-    sequential_steps,
 )
+from transformer_lib.sampling import Sampler, filter_logits
 from transformer_lib.train import TrainConfig, cosine_schedule, paper_schedule, train, word_loss
 
 __version__ = version("transformer_lib")
