@@ -22,7 +22,7 @@ ORDER = [
     ["multi_head"],
     ["blocks"],
     ["configs", "models"],
-    ["cost", "efficient", "measuring"],
+    ["cost", "efficient", "linear", "measuring"],
     ["data", "decoding", "generate", "sampling", "train", "unrolled"],
     ["hub", "weights", "families", "pretrained"],
 ]

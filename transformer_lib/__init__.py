@@ -13,7 +13,7 @@ The modules, in the lecture's order; each begins with its equation and its sourc
 | `blocks` | residual connections and norms |
 | `configs`, `models` | encoder, decoder, both, language model |
 | `cost`, `measuring` | parameters, FLOPs, bytes counted; time and memory measured |
-| `efficient` | attention in blocks, in a window, and linear |
+| `efficient`, `linear` | attention in blocks, in a window; linear attention |
 | `data`, `train` | texts, tokenizers, batches; loss, schedules, a loop that resumes bit for bit |
 | `decoding`, `unrolled`, `sampling`, `generate` | reading a prompt once; writing: greedy, sampled, by beams |
 | `hub`, `weights`, `families`, `pretrained` | published models in these same modules |
@@ -51,10 +51,11 @@ from transformer_lib.data import (
 )
 from transformer_lib.decoding import Continuation, Translation
 from transformer_lib.distance import gradient_reach, sequential_steps
-from transformer_lib.efficient import attend_blocks, attend_linear, linear_attention_weights
+from transformer_lib.efficient import attend_blocks
 from transformer_lib.feed_forward import FeedForward, GatedFeedForward
 from transformer_lib.generate import beam_search, generate, stream
 from transformer_lib.hub import hub_files
+from transformer_lib.linear import attend_linear, linear_attention_weights
 from transformer_lib.masks import (
     causal_mask,
     explain_mask,

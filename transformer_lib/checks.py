@@ -93,6 +93,16 @@ def _came(named: dict[str, Tensor]) -> str:
     return ", ".join(f"{name} {tuple(x.shape)} {x.dtype} on {x.device}" for name, x in named.items())
 
 
+def check_blocks(q: Tensor, k: Tensor, v: Tensor, causal: bool, block: int) -> None:
+    """Raise unless q, k and v fit, a block holds a word and, if causal, there is a key for every query."""
+    check_attention(q=q, k=k, v=v)
+    if block < 1:
+        raise ValueError(f"a block must hold at least 1 word; got {block}")
+    T, S = q.shape[-2], k.shape[-2]
+    if causal and T > S:
+        raise ValueError(f"to hide the future, queries must be the last T of S words; got T={T}, S={S}")
+
+
 def fit_mask(mask: Tensor, scores: tuple[int, ...], device: torch.device) -> Tensor:
     """The mask with the rank of the scores; raises unless it is boolean and fits their shape and device."""
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
