@@ -23,7 +23,7 @@ ORDER = [
     ["blocks"],
     ["configs", "models"],
     ["cost", "efficient", "linear", "measuring"],
-    ["data", "decoding", "generate", "sampling", "train", "unrolled"],
+    ["data", "decoding", "generate", "sampling", "schedules", "train", "unrolled"],
     ["hub", "weights", "families", "pretrained"],
 ]
 PLACE = {name: place for place, row in enumerate(ORDER) for name in row}

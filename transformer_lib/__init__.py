@@ -14,7 +14,7 @@ The modules, in the lecture's order; each begins with its equation and its sourc
 | `configs`, `models` | encoder, decoder, both, language model |
 | `cost`, `measuring` | parameters, FLOPs, bytes counted; time and memory measured |
 | `efficient`, `linear` | attention in blocks, in a window; linear attention |
-| `data`, `train` | texts, tokenizers, batches; loss, schedules, a loop that resumes bit for bit |
+| `data`, `schedules`, `train` | texts, tokenizers, batches; learning rates; a loop that resumes bit for bit |
 | `decoding`, `unrolled`, `sampling`, `generate` | reading a prompt once; writing: greedy, sampled, by beams |
 | `hub`, `weights`, `families`, `pretrained` | published models in these same modules |
 
@@ -91,7 +91,8 @@ from transformer_lib.rnn import (
     rnn_step,
 )
 from transformer_lib.sampling import Sampler, filter_logits
-from transformer_lib.train import TrainConfig, cosine_schedule, paper_schedule, train, word_loss
+from transformer_lib.schedules import cosine_schedule, paper_schedule
+from transformer_lib.train import TrainConfig, train, word_loss
 
 __version__ = version("transformer_lib")
 

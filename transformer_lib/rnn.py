@@ -132,6 +132,12 @@ def read(
     """The state h after every word of x, and the last state to go on from: the loop of the lecture.
 
     Raises ValueError where x or the state has the wrong shape.
+
+    >>> import torch
+    >>> layer, x = RNN(3, 4), torch.randn(2, 5, 3)
+    >>> first, state = read(layer, x[:, :3])
+    >>> torch.equal(torch.cat([first, read(layer, x[:, 3:], state)[0]], dim=1), layer(x))
+    True
     """
     check_words(x, layer.w_x)
     if x.dim() != 3:
