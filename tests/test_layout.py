@@ -57,7 +57,9 @@ def test_every_module_has_its_tests(module):
 
 
 def test_importing_the_library_costs_little_over_importing_torch():
-    code = "import sys, torch; before = set(sys.modules); import transformer_lib; print(*{*sys.modules} - before)"
+    code = (
+        "import sys, torch; before = {*sys.modules}; import transformer_lib; print(*{*sys.modules} - before)"
+    )
     more = set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split())
     own = {name for name in more if name.split(".")[0] == "transformer_lib"}
     assert own == {"transformer_lib", *(f"transformer_lib.{name}" for name in MODULES)}  # no figures
