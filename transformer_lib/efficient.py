@@ -28,8 +28,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer_lib.checks import check_blocks, fit_mask
-from transformer_lib.linear import attend_linear, divide, linear_attention_weights  # noqa: F401  also found here
+from transformer_lib.attention import fit_mask
+from transformer_lib.linear import (  # the last three are also found here
+    attend_linear,  # noqa: F401
+    check_blocks,
+    divide,
+    linear_attention_weights,  # noqa: F401
+)
 
 
 def attend_blocks(

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer_lib.checks import check_attention, check_blocks, fit_mask
+from transformer_lib.attention import check_attention, fit_mask
 
 
 def linear_attention_weights(
@@ -106,3 +106,13 @@ def _keys_values(k, v, mask, words: slice, dtype: torch.dtype) -> tuple[Tensor, 
 def divide(x: Tensor, total: Tensor) -> Tensor:
     """x / total, and 0 where there was nothing to read."""
     return x / total.masked_fill(total == 0, 1.0)
+
+
+def check_blocks(q: Tensor, k: Tensor, v: Tensor, causal: bool, block: int) -> None:
+    """Raise unless q, k and v fit, a block holds a word and, if causal, there is a key for every query."""
+    check_attention(q=q, k=k, v=v)
+    if block < 1:
+        raise ValueError(f"a block must hold at least 1 word; got {block}")
+    T, S = q.shape[-2], k.shape[-2]
+    if causal and T > S:
+        raise ValueError(f"to hide the future, queries must be the last T of S words; got T={T}, S={S}")

@@ -20,8 +20,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_lib.attention import attend_fused, attention_weights
-from transformer_lib.checks import check_words, fit_mask
+from transformer_lib.attention import attend_fused, attention_weights, fit_mask
+from transformer_lib.checks import check_words
 from transformer_lib.masks import causal_mask
 
 

@@ -32,4 +32,10 @@ MUTANTS = [
     ("causal not passed on", "is_causal=causal", "is_causal=False"),
     ("causal with a mask taken", "if causal and (mask is not None or bias", "if causal and (bias"),
     ("causal of other lengths taken", " or q.shape[-2] != k.shape[-2]):", "):"),
+    ("one axis too short taken", "any(m not in (1, n)", "any(m > n"),
+    ("a head of many taken for one", "and x.shape[1] == 1:", "and x.shape[1] >= 1:"),
+    ("a sentence of many taken for one", "and x.shape[0] == 1:", "and x.shape[0] >= 1:"),
+    ("a mask elsewhere taken", "if x.device != device:", "if False:"),
+    ("the bias keeps its dtype", "q.device).to(q.dtype)", "q.device)"),
+    ("an integer bias taken", "or not bias.is_floating_point()", ""),
 ]

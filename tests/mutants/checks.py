@@ -11,10 +11,4 @@ MUTANTS = [
     ("any width taken", "x.shape[-1] != d_model", "x.shape[-1] < d_model"),
     ("no words taken", "x.dim() < 2 or 0 in x.shape", "x.dim() < 2"),
     ("words elsewhere taken", "if x.device != weight.device", "if False"),
-    ("one axis too short taken", "any(m not in (1, n)", "any(m > n"),
-    ("a head of many taken for one", "and x.shape[1] == 1:", "and x.shape[1] >= 1:"),
-    ("a sentence of many taken for one", "and x.shape[0] == 1:", "and x.shape[0] >= 1:"),
-    ("a mask elsewhere taken", "if x.device != device:", "if False:"),
-    ("the bias keeps its dtype", "q.device).to(q.dtype)", "q.device)"),
-    ("an integer bias taken", "or not bias.is_floating_point()", ""),
 ]
