@@ -15,6 +15,7 @@ The modules, in the lecture's order; each begins with its equation and its sourc
 | `cost`, `measuring` | parameters, FLOPs, bytes counted; time and memory measured |
 | `efficient`, `linear` | attention in blocks, in a window; linear attention |
 | `data`, `schedules`, `train` | texts, tokenizers, batches; learning rates; a loop that resumes bit for bit |
+| `parallel`, `tasks` | several devices or machines; the book's models from the command line |
 | `decoding`, `unrolled`, `sampling`, `generate` | reading a prompt once; writing: greedy, sampled, by beams |
 | `hub`, `weights`, `families`, `pretrained` | published models in these same modules |
 
@@ -24,7 +25,12 @@ the functions. `transformer_lib.exercises` checks the book's exercises; `transfo
 figures; neither is imported here.
 """
 
+import sys
+import warnings
 from importlib.metadata import version
+
+if sys.argv[:1] == ["-m"]:  # `python -m transformer_lib.train`, which the lines below have read by then
+    warnings.filterwarnings("ignore", "'transformer_lib.train' found in sys.modules", RuntimeWarning)
 
 from transformer_lib.attention import SelfAttention, attend_fused, attend_one, attention, attention_weights
 from transformer_lib.blocks import DecoderBlock, EncoderBlock, LayerNorm, RMSNorm, layer_norm, rms_norm

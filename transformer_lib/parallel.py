@@ -1,7 +1,7 @@
 r"""Training on several devices or machines, started by `torchrun` (chapter 11).
 
-Every process reads its share of the rows of each batch. With $n_r$ words to predict in the share of process r,
-of $N = \sum_r n_r$ in all, the loss of the whole batch is
+Every process reads its share of the rows of each batch. With $n_r$ words to predict in process r, of
+$N = \sum_r n_r$ in all, the loss of the whole batch is
 
 $$L = \sum_r \frac{n_r}{N} L_r ,$$
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,19 +48,31 @@ class Team:
         return self.rank == 0
 
     def share(self, batch: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """This process's rows of a batch: every `size`-th. Where there are too few, row 0 (it will not count)."""
+        """This process's rows of a batch: every `size`-th. Too few: row 0, which will not count."""
         rows = slice(self.rank, None, self.size) if self.rank < len(batch[0]) else slice(0, 1)
         return tuple(part[rows] for part in batch)
 
-    def weight(self, words: int, batch: tuple[Tensor, ...]) -> float:
-        """What the mean loss over so many words of this share of the batch is to be multiplied by.
+    def loss_of_share(
+        self, loss_of: Callable[[nn.Module, Any], Tensor], words: Callable[[Any], int] | None
+    ) -> Callable[[nn.Module, Any], Tensor]:
+        """The loss of this process's rows of a batch, weighted by its words.
 
-        The processes' products have the mean of the whole batch as their average, and so have their gradients.
+        Averaged over the processes it is the loss of the whole batch, and so are the gradients.
+
+        Raises:
+            ValueError: words, which counts what the loss of a batch is the mean of, is missing.
         """
-        own = words if self.rank < len(batch[0]) else 0
-        total = torch.tensor(float(own), device=self.device)
-        dist.all_reduce(total)
-        return own * self.size / total.item()
+        if words is None:
+            raise ValueError("a team must be told how many words the loss of a batch is the mean of")
+
+        def loss(model: nn.Module, batch: tuple[Tensor, ...]) -> Tensor:
+            own = self.share(batch)
+            count = words(own) if self.rank < len(batch[0]) else 0
+            total = torch.tensor(float(count), device=self.device)
+            dist.all_reduce(total)
+            return loss_of(model, own) * (count * self.size / total.item())
+
+        return loss
 
     def mean(self, x: Tensor) -> Tensor:
         """The average over the processes, on each of them."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from transformer_lib import parallel
+from transformer_lib.parallel import Team
 from transformer_lib.schedules import cosine_schedule, paper_schedule  # noqa: F401  also found here
 
 Batches = Callable[[torch.Generator], Iterator[Any]]  # one pass over the data, in an order it draws
@@ -105,6 +108,8 @@ def train(
     *,
     checkpoint: Path | str | None = None,
     progress: bool = False,
+    team: Team | None = None,
+    words: Callable[[Any], int] | None = None,
 ) -> list[dict[str, int | float]]:
     """Train the model in place; returns the history, an entry per step.
 
@@ -114,12 +119,15 @@ def train(
         loss_of: the loss of the model on a batch, a scalar.
         checkpoint: a file; saved to every `save_every` steps, and continued from where it exists.
         progress: show a bar (tqdm).
+        team: where several processes train the model, which `parallel.spread` has made ready: each reads its
+            rows of every batch, a tuple of tensors; the checkpoint is a folder.
+        words: how many words the loss of a batch is the mean of; a team needs it.
 
     Returns:
         for each step its number, the loss (nats per word), the learning rate and the gradient's length.
 
     Raises:
-        ValueError: the checkpoint was made with another config, or the data has no batch.
+        ValueError: the checkpoint was made with another config, the data has no batch, or a team no words.
         FloatingPointError: the loss is not finite; the last checkpoint stays as it was.
 
     >>> def batches(generator):
@@ -131,8 +139,10 @@ def train(
     True
     """
     optimizer = torch.optim.AdamW(model.parameters(), lr=config.peak, weight_decay=config.weight_decay)
-    run = _Run(model, optimizer, config, batches)
-    if checkpoint is not None and Path(checkpoint).exists():
+    if team is not None:
+        loss_of = team.loss_of_share(loss_of, words)
+    run = _Run(model, optimizer, config, batches, team)
+    if checkpoint is not None:
         run.load(Path(checkpoint))
     device = next(model.parameters()).device
     model.train()
@@ -143,16 +153,16 @@ def train(
             group["lr"] = rate
         with torch.autocast(device.type, torch.bfloat16, enabled=config.bfloat16):
             loss = loss_of(model, batch)
-        if not loss.isfinite():
-            raise FloatingPointError(
-                f"the loss of step {run.step + 1} is {loss.item()}: lower the learning rate"
-            )
+        mean = loss.item() if team is None else team.mean(loss).item()
+        if not math.isfinite(mean):
+            raise FloatingPointError(f"the loss of step {run.step + 1} is {mean}: lower the learning rate")
         optimizer.zero_grad()
         loss.backward()
         length = nn.utils.clip_grad_norm_(model.parameters(), config.clip or math.inf)
+        length = length.full_tensor() if hasattr(length, "full_tensor") else length  # of shares: of the whole
         optimizer.step()
         run.step += 1
-        run.history.append({"step": run.step, "loss": loss.item(), "rate": rate, "gradient": length.item()})
+        run.history.append({"step": run.step, "loss": mean, "rate": rate, "gradient": length.item()})
         if checkpoint is not None and (run.step % config.save_every == 0 or run.step == config.steps):
             run.save(Path(checkpoint))
     return run.history
@@ -175,8 +185,9 @@ def save_atomically(state: dict, path: Path) -> None:
 class _Run:
     """All that a run is: what a checkpoint saves and loads."""
 
-    def __init__(self, model: nn.Module, optimizer, config: TrainConfig, batches: Batches):
+    def __init__(self, model: nn.Module, optimizer, config: TrainConfig, batches: Batches, team: Team | None):
         self.model, self.optimizer, self.config, self.batches = model, optimizer, config, batches
+        self.team = team
         self.step, self.taken, self.history = 0, 0, []
         self.generator = torch.Generator().manual_seed(config.seed)
         self._begin()
@@ -196,10 +207,8 @@ class _Run:
         raise ValueError("the data has no batch")
 
     def save(self, path: Path) -> None:
-        state = {
+        rest = {
             "config": asdict(self.config),
-            "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
             "step": self.step,
             "history": self.history,
             "order": self.order,  # from which this pass drew its order …
@@ -207,14 +216,25 @@ class _Run:
             "random": torch.get_rng_state(),
             "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
         }
-        save_atomically(state, path)
+        if self.team is not None:
+            parallel.save(path, self.model, self.optimizer, rest, self.team)
+            return
+        weights = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        save_atomically({**weights, **rest}, path)
 
     def load(self, path: Path) -> None:
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        """Go on from a checkpoint, where there is one."""
+        if self.team is not None:
+            state = parallel.load(path, self.model, self.optimizer, self.team)
+        else:
+            state = torch.load(path, map_location="cpu", weights_only=True) if path.exists() else None
+        if state is None:
+            return
         if state["config"] != asdict(self.config):
             raise ValueError(f"{path} was made with {state['config']}, not with {asdict(self.config)}")
-        self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        if self.team is None:
+            self.model.load_state_dict(state["model"])
+            self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.history = state["step"], state["history"]
         self.generator.set_state(state["order"])
         self._begin()
@@ -231,3 +251,9 @@ def _bar(steps: range, progress: bool, total: int):
     from tqdm.auto import tqdm
 
     return tqdm(steps, initial=steps.start, total=total, unit="step")
+
+
+if __name__ == "__main__":
+    from transformer_lib.tasks import main
+
+    sys.exit(main())
