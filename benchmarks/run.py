@@ -22,6 +22,8 @@ def main(arguments: list[str]) -> None:
         benchmark = importlib.import_module(name)
         print(f"\n{benchmark.__doc__}\nOn {device_name()}, float32.\n", flush=True)
         results += benchmark.main(quick)
+    if quick:
+        print("\nAt these small sizes the bounds mean nothing.")
     print(f"\n{'what':78}{'ratio':>7}{'bound':>8}")
     print("\n".join(result.line() for result in results))
 
