@@ -34,7 +34,11 @@ MODULES = sorted(path.stem for path in LIBRARY.glob("*.py") if path.stem != "__i
 def imports(path: Path) -> set[str]:
     """The modules of the library that a file imports, by the first name after `transformer_lib.`"""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree.body = [
+        node for node in tree.body if "__main__" not in ast.unparse(node)[:30]
+    ]  # what a command starts
+    for node in ast.walk(tree):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.level == 0:
             names = [f"{node.module}.{alias.name}" for alias in node.names]

@@ -13,70 +13,67 @@ from torch import nn
 from transformer_lib.parallel import Team, joined
 
 SCRIPT = Path(__file__).with_name("two_processes.py")
+TORCHRUN = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
 
 
-def torchrun(folder, *options, processes=2):
-    """What every step of two_processes.py gave, as the leading process wrote it down."""
+def results_of(launcher, folder):
+    """What two_processes.py found, started by this launcher."""
     out = folder / "out.json"
-    out.unlink(missing_ok=True)
-    launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    start = [sys.executable, *(launcher if processes > 1 else []), str(SCRIPT), str(out)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [*start, *map(str, options)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+        [sys.executable, *launcher, str(SCRIPT), str(out)],
+        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(out.read_text())
 
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    return torchrun(tmp_path_factory.mktemp("alone"), processes=1)
+    return results_of([], tmp_path_factory.mktemp("alone"))["copies"]["whole"]
 
 
-@pytest.mark.parametrize("shard", [[], ["--shard"]])
-def test_two_processes_have_the_losses_and_weights_of_one(tmp_path, alone, shard):
-    """Batches of 7 rows of unequal length: the two shares differ in rows and in words."""
-    two = torchrun(tmp_path, *shard)
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    return results_of(TORCHRUN, tmp_path_factory.mktemp("two"))
+
+
+@pytest.fixture(params=["copies", "shards"])
+def way(request, two):
+    """What two processes found that hold a copy of the weights each, or a share."""
+    return two[request.param]
+
+
+def test_two_processes_have_the_losses_and_weights_of_one(alone, way):
+    """Batches of 7 rows of unequal length and of 1: the two shares differ in rows and in words."""
+    whole = way["whole"]
     assert len(alone["losses"]) == 8
-    assert two["losses"] == pytest.approx(alone["losses"], abs=1e-10)  # float64; sums in another order
-    assert two["gradients"] == pytest.approx(alone["gradients"], abs=1e-10)
-    assert two["weights"].keys() == alone["weights"].keys()
+    assert whole["losses"] == pytest.approx(alone["losses"], abs=1e-10)  # float64; sums in another order
+    assert whole["gradients"] == pytest.approx(alone["gradients"], abs=1e-10)
+    assert whole["weights"].keys() == alone["weights"].keys()
     for name, weight in alone["weights"].items():
-        torch.testing.assert_close(torch.tensor(two["weights"][name]), torch.tensor(weight))
+        ours = torch.tensor(whole["weights"][name], dtype=torch.float64)
+        torch.testing.assert_close(ours, torch.tensor(weight, dtype=torch.float64), rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("shard", [[], ["--shard"]])
-def test_a_team_that_was_stopped_goes_on_bit_for_bit(tmp_path, shard):
-    whole = torchrun(tmp_path, *shard)
-    folder = tmp_path / "checkpoint"
-    first = torchrun(tmp_path, *shard, "--checkpoint", folder, "--stop-after", 5)
-    assert len(first["losses"]) == 5
-    second = torchrun(tmp_path, *shard, "--checkpoint", folder)
-    assert second["losses"] == whole["losses"]  # the history is part of the checkpoint
-    assert second["weights"] == whole["weights"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint", "out.json"]
+def test_a_team_that_was_stopped_goes_on_bit_for_bit(way):
+    assert way["stopped"]["made"] == 5
+    continued = way["continued"]
+    assert continued["made"] == 4  # saved after step 4
+    assert continued["losses"] == way["whole"]["losses"]  # the history is part of the checkpoint
+    assert continued["weights"] == way["whole"]["weights"]
 
 
-def test_a_folder_that_was_being_exchanged_when_the_power_failed_is_found(tmp_path):
-    folder = tmp_path / "checkpoint"
-    torchrun(tmp_path, "--checkpoint", folder, "--stop-after", 5)
-    folder.rename(tmp_path / "checkpoint.old")
-    (tmp_path / "checkpoint.part").mkdir()
-    assert torchrun(tmp_path, "--checkpoint", folder)["resumed_at"] == 4  # saved every second step
+def test_a_checkpoint_leaves_nothing_beside_it(two):
+    assert two["copies"]["files"] == ["checkpoint-False"]
 
 
-def test_another_number_of_processes_is_refused(tmp_path):
-    folder = tmp_path / "checkpoint"
-    torchrun(tmp_path, "--checkpoint", folder, "--stop-after", 5)
-    (folder / "rest-1.pt").rename(folder / "not-the-rest")
-    with pytest.raises(AssertionError, match="was written by 1 processes; these are 2"):
-        torchrun(tmp_path, "--checkpoint", folder)
+def test_a_folder_that_was_being_exchanged_when_the_power_failed_is_found(way):
+    assert way["exchanged"]["made"] == 4
+    assert way["exchanged"]["losses"] == way["whole"]["losses"]
+
+
+def test_another_number_of_processes_is_refused(way):
+    assert "was written by 1 processes; these are 2" in way["refused"]["error"]
 
 
 def test_shares_cut_a_batch_into_its_rows():
