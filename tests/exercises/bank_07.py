@@ -60,7 +60,7 @@ def split_by_float_width(x, n_heads):
 
 
 def merge_contiguous(heads):
-    B, H, T, K = heads.shape
+    B, _, T, _ = heads.shape
     return heads.transpose(1, 2).contiguous().view(B, T, -1)
 
 
@@ -88,7 +88,7 @@ def merge_einsum(heads):
 
 
 def whole_torch(x, w_query, w_key, w_value, w_output, n_heads, mask):
-    B, T, D = x.shape
+    D = x.shape[-1]
     hidden = (~mask).repeat_interleave(n_heads, dim=0)
     out, _ = F.multi_head_attention_forward(
         *[x.transpose(0, 1)] * 3,
@@ -531,6 +531,8 @@ WRONG = {
         (whole(hide=lambda s, m: s.masked_fill(~m, -math.inf)), "mask-lacks-the-head-axis"),
         (whole(hide=lambda s, m: torch.where(m, s, -torch.inf)), "mask-lacks-the-head-axis"),
         (whole_fused_headless, "mask-lacks-the-head-axis"),
+        (whole(hide=lambda s, m: s.masked_fill(~m[:, :, None], -math.inf)), "mask-axis-misplaced"),
+        (whole(hide=lambda s, m: torch.where(m.unsqueeze(2), s, -1e9)), "mask-axis-misplaced"),
         (whole(hide=lambda s, m: s), "mask-not-used"),
         (whole(hide=lambda s, m: s.masked_fill(m[:, None], -math.inf)), "mask-upside-down"),
         (whole(hide=lambda s, m: s.masked_fill(m[:, None], -1e9)), "mask-upside-down"),

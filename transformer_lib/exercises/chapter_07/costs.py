@@ -37,15 +37,15 @@ COSTS = Exercise(
     difficulty="medium",
     minutes=10,
     statement=r"""
-Word vectors have $D = 100$ numbers. There are $H = 4$ heads of width $K = D/H$, and $W^O$ after them. No map has
-a bias. A sentence of $T = 10$ words reads from itself. Work out on paper:
+Word vectors have $D = 100$ numbers. There are $H = 4$ heads of width $K = D/H$, and $W^O$ after them. No
+map has a bias. A sentence of $T = 10$ words reads from itself. Work out on paper:
 
 1. How many numbers does the layer learn ($W^Q$, $W^K$, $W^V$ of all heads, and $W^O$)?
-2. How many FLOPs do the **scores** $q_i^\top k_j$ of all heads together take? (A product of an $m \times n$ and
-   an $n \times p$ matrix takes $2mnp$: one multiplication and one addition for each term.)
+2. How many FLOPs do the **scores** $q_i^\top k_j$ of all heads together take? (A product of an $m \times n$
+   and an $n \times p$ matrix takes $2mnp$: one multiplication and one addition for each term.)
 3. How many attention weights $\alpha_{ij}$ are there, over all heads?
-4. Someone forgets to make the heads narrower: each of the 4 heads has $K = D$. Then $W^O$ must read $4D$ numbers.
-   How many numbers does that layer learn?
+4. Someone forgets to make the heads narrower: each of the 4 heads has $K = D$. Then $W^O$ must read $4D$
+   numbers. How many numbers does that layer learn?
 
 Return the four numbers as a list.
 """,
@@ -65,19 +65,20 @@ Return the four numbers as a list.
     mistakes=(
         Mistake(
             name="output-map-forgotten",
-            message="In 1, count the matrices again: three make queries, keys and values, and one more comes "
-            "after the heads.",
+            message="In 1, count the matrices again: three make queries, keys and values, and one more "
+            "comes after the heads.",
             probe=_said(1, 30_000, 7_500),
         ),
         Mistake(
             name="one-head-counted",
-            message="Answer 1 counts the maps of a single head: all four have queries, keys and values "
-            "of their own.",
+            message="Answer 1 counts the maps of a single head: all four have queries, keys and values of "
+            "their own.",
             probe=_said(1, 17_500, 10_000, 2_500),
         ),
         Mistake(
             name="heads-not-narrowed",
-            message="Answer 1 counts heads as wide as the word vectors. Here each head has only K = D/H numbers.",
+            message="Answer 1 counts heads as wide as the word vectors. Here each head has only K = D/H "
+            "numbers.",
             probe=_said(1, 160_000, 130_000, 120_000),
         ),
         Mistake(
@@ -108,8 +109,8 @@ Return the four numbers as a list.
         ),
         Mistake(
             name="weights-of-one-head",
-            message="Answer 3 is the table of one head. Each head has a table of its own, every word against "
-            "every word.",
+            message="Answer 3 is the table of one head. Each head has a table of its own, every word "
+            "against every word.",
             probe=_said(3, 100),
         ),
         Mistake(
@@ -137,7 +138,8 @@ Return the four numbers as a list.
         ),
         Mistake(
             name="wide-heads-counted-narrow",
-            message="Answer 4 is the same as with narrow heads. Now every head has W^Q, W^K and W^V of D × D.",
+            message="Answer 4 is the same as with narrow heads. Now every head has W^Q, W^K and W^V of D × "
+            "D.",
             probe=_said(4, 40_000, 70_000),
         ),
     ),

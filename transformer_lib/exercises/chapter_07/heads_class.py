@@ -23,10 +23,10 @@ def _observe(candidate, d_model: int, n_heads: int) -> dict:
     """What can be seen of a module from outside."""
     module = candidate(d_model, n_heads)
     generator = torch.Generator().manual_seed(1)
-    x = torch.randn(31, 5, d_model, generator=generator)
+    x = torch.randn(101, 5, d_model, generator=generator)
     out = module(x)
     other = x.clone()
-    other[:, -1] = torch.randn(31, d_model, generator=generator)
+    other[:, -1] = torch.randn(101, d_model, generator=generator)
     reads = bool((module(other)[:, 0] - out[:, 0]).abs().max() > 1e-5)
     (out * torch.randn(out.shape, generator=generator)).sum().backward()
     flat = out.detach().flatten(0, -2).double()
@@ -51,7 +51,7 @@ def _sees(holds):
 
     def probe(attempt: Attempt) -> bool:
         seen = [attempt.call(14, H) for H in (2, 7)]
-        if any(one["shape of the output"] != [31, 5, 14] for one in seen):
+        if any(one["shape of the output"] != [101, 5, 14] for one in seen):
             return False
         return bool(holds(*seen))
 
@@ -74,14 +74,14 @@ HEADS_CLASS = Exercise(
     difficulty="medium",
     minutes=12,
     statement=r"""
-This module should be multi-head self-attention, built from `n_heads` separate heads: each a `SelfAttention` of
-the library (chapter 2), of width `d_model // n_heads`, with its own three matrices and without bias; then their
-outputs side by side, and one more matrix without bias. For `x` of shape `(B, T, d_model)` it returns the same
-shape. `d_model` is a multiple of `n_heads`.
+This module should be multi-head self-attention, built from `n_heads` separate heads: each a `SelfAttention`
+of the library (chapter 2), of width `d_model // n_heads`, with its own three matrices and without bias;
+then their outputs side by side, and one more matrix without bias. For `x` of shape `(B, T, d_model)` it
+returns the same shape. `d_model` is a multiple of `n_heads`.
 
-It runs, the loss even falls a little. But an optimiser that was given `module.parameters()` **never changed a
-single head**, and someone noticed that **all heads show the same attention map**. Find the two bugs and mend them.
-(Delete the `raise` line first.)
+It runs, the loss even falls a little. But an optimiser that was given `module.parameters()` **never changed
+a single head**, and someone noticed that **all heads show the same attention map**. Find the two bugs and
+mend them. (Delete the `raise` line first.)
 """,
     stub="""import torch
 from torch import nn
@@ -113,28 +113,28 @@ class Heads(nn.Module):
     mistakes=(
         Mistake(
             name="both-bugs-left",
-            message="The heads are still missing from `parameters()`: only the last matrix is there. And all "
-            "heads are still one and the same object.",
+            message="The heads are still missing from `parameters()`: only the last matrix is there. And "
+            "all heads are still one and the same object.",
             probe=_sees(lambda two, seven: _learned(two) == 14 * 14 and _one_copy(two, 2)),
         ),
         Mistake(
             name="heads-in-a-python-list",
             message="There are several heads now, but they are still missing from `parameters()` and from "
-            "`state_dict()`: no optimiser will ever train them, and no file will keep them. PyTorch does not "
-            "look into Python lists, tuples and dictionaries.",
+            "`state_dict()`: no optimiser will ever train them, and no file will keep them. PyTorch does "
+            "not look into Python lists, tuples and dictionaries.",
             probe=_sees(lambda two, seven: _learned(two) == 14 * 14 and not _one_copy(two, 2)),
         ),
         Mistake(
             name="one-head-repeated",
-            message="The parameters are found now, but there is only *one* head, which stands in every place: "
-            "all of them give the same output, and the number of learned numbers shrinks with more heads. "
-            "Repeating a list repeats the name, not the thing.",
+            message="The parameters are found now, but there is only *one* head, which stands in every "
+            "place: all of them give the same output, and the number of learned numbers shrinks with more "
+            "heads. Repeating a list repeats the name, not the thing.",
             probe=_sees(lambda two, seven: _learned(two) == 14 * 14 + 3 * 14 * 7 and _one_copy(two, 2)),
         ),
         Mistake(
             name="heads-start-alike",
-            message="Every head has numbers of its own, but they all start as copies of the same ones, and "
-            "equal heads that are used alike get almost equal gradients. Draw new random numbers for each.",
+            message="Every head has numbers of its own, but they all start as copies of the same ones, so "
+            "that at the start all heads read the same. Draw new random numbers for each.",
             probe=_sees(
                 lambda two, seven: (
                     _learned(two) == 4 * 14 * 14
@@ -145,8 +145,8 @@ class Heads(nn.Module):
         ),
         Mistake(
             name="one-head-used",
-            message="All heads are there, but not all are used: some parameters get no gradient. In `forward`, "
-            "does every head get its turn?",
+            message="All heads are there, but not all are used: some parameters get no gradient. In "
+            "`forward`, does every head get its turn?",
             probe=_sees(
                 lambda two, seven: (
                     _learned(two) == 4 * 14 * 14 and two["learned numbers that get a gradient"] < 4 * 14 * 14
@@ -166,8 +166,8 @@ class Heads(nn.Module):
         ),
         Mistake(
             name="biases-added",
-            message="There are more learned numbers than asked for, as many as biases would add. None of the "
-            "maps has one here.",
+            message="There are more learned numbers than asked for, as many as biases would add. None of "
+            "the maps has one here.",
             probe=_sees(
                 lambda two, seven: _learned(two) in (4 * 14 * 14 + extra for extra in (14, 28, 42, 56))
             ),

@@ -52,9 +52,9 @@ MERGE = Exercise(
     difficulty="easy",
     minutes=8,
     statement=r"""
-After attention, every head has its own output: `heads` has shape `(B, H, T, K)`. Put the outputs of all heads
-side by side, so that every word has one vector again: return shape `(B, T, H · K)`, with the `K` numbers of
-head 0 first, then those of head 1, and so on.
+After attention, every head has its own output: `heads` has shape `(B, H, T, K)`. Put the outputs of all
+heads side by side, so that every word has one vector again: return shape `(B, T, H · K)`, with the `K`
+numbers of head 0 first, then those of head 1, and so on.
 """,
     stub='''import torch
 
@@ -74,9 +74,9 @@ def merge_heads(heads):
     mistakes=(
         Mistake(
             name="merged-without-transposing",
-            message="The shape is right, but the numbers were joined in the order in which they lie in memory: "
-            "word 0 got the outputs that head 0 had for *several* words, and no head but head 0. Heads and "
-            "words must change places before anything is joined.",
+            message="The shape is right, but the numbers were joined in the order in which they lie in "
+            "memory: word 0 got the outputs that head 0 had for *several* words, and no head but head 0. "
+            "Heads and words must change places before anything is joined.",
             variant=lambda heads: heads.reshape(heads.shape[0], heads.shape[2], -1),
         ),
         Mistake(
@@ -86,9 +86,9 @@ def merge_heads(heads):
         ),
         Mistake(
             name="words-mixed",
-            message="The shape is right, but the vector of a word holds outputs of other words. Joining axes "
-            "(`reshape`, `flatten`) keeps the numbers in their order; only `transpose` or `permute` moves "
-            "an axis. Which axes must stand side by side before they are joined?",
+            message="The shape is right, but the vector of a word holds outputs of other words. Joining "
+            "axes (`reshape`, `flatten`) keeps the numbers in their order; only `transpose` or `permute` "
+            "moves an axis. Which axes must stand side by side before they are joined?",
             probe=lambda attempt: not _words(attempt),
         ),
         Mistake(
@@ -105,8 +105,8 @@ def merge_heads(heads):
         ),
         Mistake(
             name="view-after-transpose",
-            message="{error} The axes are in the right order now, but after a transpose the numbers no longer "
-            "lie in that order in memory, and `view` never copies. Its sister `reshape` does.",
+            message="{error} The axes are in the right order now, but after a transpose the numbers no "
+            "longer lie in that order in memory, and `view` never copies. Its sister `reshape` does.",
             probe=lambda attempt: any(
                 isinstance(c.error, RuntimeError) and "view size is not compatible" in str(c.error)
                 for c in attempt.cases
@@ -120,8 +120,8 @@ def merge_heads(heads):
         ),
         Mistake(
             name="heads-averaged",
-            message="The heads were added up or averaged. They are to stand side by side: each has something "
-            "of its own to say, and what is made of it is decided by the next matrix.",
+            message="The heads were added up or averaged. They are to stand side by side: each has "
+            "something of its own to say, and what is made of it is decided by the next matrix.",
             probe=lambda attempt: any(
                 _shaped(join)(attempt)
                 for join in (lambda h: h.sum(1), lambda h: h.mean(1), lambda h: h.amax(1))
@@ -129,8 +129,8 @@ def merge_heads(heads):
         ),
         Mistake(
             name="joined-along-the-words",
-            message="The shape is {got_shape}: the heads were joined along the axis of the words, so that the "
-            "sentence is H times as long. They belong side by side in each word's vector.",
+            message="The shape is {got_shape}: the heads were joined along the axis of the words, so that "
+            "the sentence is H times as long. They belong side by side in each word's vector.",
             probe=_shaped(lambda heads: heads.flatten(1, 2)),
         ),
         Mistake(

@@ -6,7 +6,13 @@ import math
 
 import torch
 
-from transformer_lib.exercises.chapter_07.shared import deviates, heads_read_heads, layer, random_mask
+from transformer_lib.exercises.chapter_07.shared import (
+    deviates,
+    heads_read_heads,
+    layer,
+    mask_over_heads,
+    random_mask,
+)
 from transformer_lib.exercises.exercise import Exercise, Mistake
 
 
@@ -36,15 +42,15 @@ WHOLE = Exercise(
     minutes=25,
     statement=r"""
 Write multi-head self-attention for a batch of sentences, with a mask. `x` has shape `(B, T, D)`. The four
-matrices `w_query`, `w_key`, `w_value` and `w_output` are $W^Q$, $W^K$, $W^V$ and $W^O$, each of shape `(D, D)`
-and without bias: the query of a word is $W^Q x$. The `D` rows of the first three belong to the heads in turn:
-rows 0 to `K` − 1 to head 0, the next `K` to head 1, … with `K = D / n_heads`. Each head is
-$\operatorname{softmax}(QK^\top/\sqrt{K})\,V$ of its own queries, keys and values; their outputs, side by side, go
-through $W^O$.
+matrices `w_query`, `w_key`, `w_value` and `w_output` are $W^Q$, $W^K$, $W^V$ and $W^O$, each of shape `(D,
+D)` and without bias: the query of a word is $W^Q x$. The `D` rows of the first three belong to the heads in
+turn: rows 0 to `K` − 1 to head 0, the next `K` to head 1, … with `K = D / n_heads`. Each head is
+$\operatorname{softmax}(QK^\top/\sqrt{K})\,V$ of its own queries, keys and values; their outputs, side by
+side, go through $W^O$.
 
-`mask` has shape `(B, T, T)` and is boolean: `mask[b, i, j]` is True where word `i` of sentence `b` **may** read
-word `j`. It is the same for all heads of a sentence. Hide the rest before the softmax, with $-\infty$. Every
-word may at least read itself. Return a tensor of shape `(B, T, D)`.
+`mask` has shape `(B, T, T)` and is boolean: `mask[b, i, j]` is True where word `i` of sentence `b` **may**
+read word `j`. It is the same for all heads of a sentence. Hide the rest before the softmax, with $-\infty$.
+Every word may at least read itself. Return a tensor of shape `(B, T, D)`.
 """,
     stub='''import torch
 
@@ -66,23 +72,23 @@ def multi_head_attention(x, w_query, w_key, w_value, w_output, n_heads, mask):
     mistakes=(
         Mistake(
             name="split-and-merged-by-view",
-            message="Splitting and merging both use `view` (or `reshape`) alone. The two fit each other, so it "
-            "looks tidy: but each head now holds a *piece of the sentence* instead of a piece of every "
+            message="Splitting and merging both use `view` (or `reshape`) alone. The two fit each other, so "
+            "it looks tidy: but each head now holds a *piece of the sentence* instead of a piece of every "
             "vector, and words in different pieces never read each other.",
             probe=deviates("split-by-view", "merged-without-transposing"),
         ),
         Mistake(
             name="split-by-view",
-            message="The heads are cut out by `view` (or `reshape`) alone. The shape `(B, H, T, K)` is right, "
-            "but row t of a head does not hold word t: words are mixed. First cut the last axis into heads, "
-            "then let words and heads change places.",
+            message="The heads are cut out by `view` (or `reshape`) alone. The shape `(B, H, T, K)` is "
+            "right, but row t of a head does not hold word t: words are mixed. First cut the last axis into "
+            "heads, then let words and heads change places.",
             probe=deviates("split-by-view"),
         ),
         Mistake(
             name="merged-without-transposing",
-            message="The heads are merged without changing words and heads back. The shape is right, but the "
-            "vector of a word holds outputs of several words: change a word that is hidden from word 0, and "
-            "the output of word 0 changes.",
+            message="The heads are merged without changing words and heads back. The shape is right, but "
+            "the vector of a word holds outputs of several words: change a word that is hidden from word 0, "
+            "and the output of word 0 changes.",
             probe=deviates("merged-without-transposing"),
         ),
         Mistake(
@@ -105,8 +111,8 @@ def multi_head_attention(x, w_query, w_key, w_value, w_output, n_heads, mask):
         ),
         Mistake(
             name="matrices-not-transposed",
-            message="The query of a word is W^Q x with x as a column. With one word per row, which way round "
-            "does the matrix stand in `x @ …`? It is square, so the shapes cannot tell.",
+            message="The query of a word is W^Q x with x as a column. With one word per row, which way "
+            "round does the matrix stand in `x @ …`? It is square, so the shapes cannot tell.",
             probe=deviates("matrices-not-transposed"),
         ),
         Mistake(
@@ -117,8 +123,8 @@ def multi_head_attention(x, w_query, w_key, w_value, w_output, n_heads, mask):
         ),
         Mistake(
             name="wrong-matrix",
-            message="One of the matrices is used twice and another not at all. Queries, keys and values have "
-            "a matrix each.",
+            message="One of the matrices is used twice and another not at all. Queries, keys and values "
+            "have a matrix each.",
             probe=deviates("wrong-matrix"),
         ),
         Mistake(
@@ -152,6 +158,12 @@ def multi_head_attention(x, w_query, w_key, w_value, w_output, n_heads, mask):
             probe=deviates("mask-lacks-the-head-axis"),
         ),
         Mistake(
+            name="mask-axis-misplaced",
+            message="The mask got a fourth axis, but in the wrong place: `(B, T, 1, T)` lets the *heads* "
+            "take the mask's rows in turn. Scores are `(B, H, T, T)`; which of its axes does the mask lack?",
+            probe=mask_over_heads,
+        ),
+        Mistake(
             name="mask-not-used",
             message="The mask has no effect: words read what is hidden from them.",
             probe=deviates("mask-not-used"),
@@ -173,8 +185,8 @@ def multi_head_attention(x, w_query, w_key, w_value, w_output, n_heads, mask):
         ),
         Mistake(
             name="mask-added",
-            message="The mask was added to the scores as 0 and 1: what is hidden is still read, only a little "
-            "less. It takes −∞.",
+            message="The mask was added to the scores as 0 and 1: what is hidden is still read, only a "
+            "little less. It takes −∞.",
             probe=deviates("mask-added"),
         ),
         Mistake(
@@ -185,8 +197,8 @@ def multi_head_attention(x, w_query, w_key, w_value, w_output, n_heads, mask):
         ),
         Mistake(
             name="scale-by-d-model",
-            message="The scores are divided by √D, the root of the model's width: √H times too much. A score "
-            "of one head adds up K products. With one head nobody notices.",
+            message="The scores are divided by √D, the root of the model's width: √H times too much. A "
+            "score of one head adds up K products. With one head nobody notices.",
             probe=deviates("scale-by-d-model"),
         ),
         Mistake(
@@ -206,8 +218,8 @@ def multi_head_attention(x, w_query, w_key, w_value, w_output, n_heads, mask):
         ),
         Mistake(
             name="scale-by-something-else",
-            message="The scores are divided by the root of the number of heads, or of words. The scale counts "
-            "the products that one score adds up.",
+            message="The scores are divided by the root of the number of heads, or of words. The scale "
+            "counts the products that one score adds up.",
             probe=deviates("scale-by-something-else"),
         ),
         Mistake(

@@ -33,16 +33,17 @@ PREDICT = Exercise(
     difficulty="easy",
     minutes=5,
     statement=r"""
-A layer works on word vectors of 384 numbers. It has **one head** of width 384: $W^Q$, $W^K$ and $W^V$ of $384
-\times 384$ numbers each, and a last matrix $W^O$ of the same size. Now it gets **twelve heads** of width 32
-instead. Their outputs are put side by side and go through $W^O$, as before. Which statements are true?
+A layer works on word vectors of 384 numbers. It has **one head** of width 384: $W^Q$, $W^K$ and $W^V$ of
+$384 \times 384$ numbers each, and a last matrix $W^O$ of the same size. Now it gets **twelve heads** of
+width 32 instead. Their outputs are put side by side and go through $W^O$, as before. Which statements are
+true?
 
 1. The layer with twelve heads has more numbers to learn.
 2. Its matrix products take more multiplications.
 3. It computes more attention weights $\alpha_{ij}$.
 4. One head alone can give the full weight 1 to two different words at the same time.
-5. With twelve heads, a word can give weight 1 to *its previous word* in one head, and weight 1 to *the first
-   word* in another.
+5. With twelve heads, a word can give weight 1 to *its previous word* in one head, and weight 1 to *the
+   first word* in another.
 6. Twelve heads after training always attend to twelve different things.
 
 Return your six answers as a list of `True` and `False`.

@@ -214,3 +214,16 @@ def heads_read_heads(causal_only: bool = False) -> Probe:
         return any(same(got, one @ w_output.T) for one in merged)
 
     return probe
+
+
+def mask_over_heads(attempt: Attempt) -> bool:
+    """Whether the mask got its new axis behind the words that read, so that its rows meet the heads."""
+    B, T, H, K = 2, 3, 3, 5  # as many words as heads, or it would be an error
+    generator = torch.Generator().manual_seed(6)
+    x, *matrices, _ = layer(B, T, H, K, generator)
+    mask = random_mask(B, T, generator)
+    mask[:, 1, 2] = ~mask[:, 0, 2]  # two rows that differ
+    q, k, v = ((x @ w.T).reshape(B, T, H, K).transpose(1, 2) for w in matrices[:3])
+    scores = q @ k.transpose(-2, -1) / math.sqrt(K)
+    o = scores.masked_fill(~mask[:, :, None], -math.inf).softmax(-1) @ v
+    return same(attempt.call(x, *matrices, H, mask), o.transpose(1, 2).reshape(B, T, -1) @ matrices[3].T)

@@ -95,7 +95,8 @@ def split_heads(x, n_heads):
             name="split-by-view",
             message="The shape is right, but `view` (or `reshape`) alone only cuts the long row of numbers "
             "into other pieces, in the order in which they lie in memory. Head 0 now holds all numbers of "
-            "the *first* words, and none of the last: a row mixes or moves words. An axis has to change places.",
+            "the *first* words, and none of the last: a row mixes or moves words. An axis has to change "
+            "places.",
             variant=lambda x, n_heads: x.reshape(x.shape[0], n_heads, x.shape[1], -1),
         ),
         Mistake(
@@ -105,21 +106,21 @@ def split_heads(x, n_heads):
         ),
         Mistake(
             name="words-mixed",
-            message="The shape is right, but row t of a head does not hold the numbers of word t: words were "
-            "mixed. Cutting an axis in two (`view`) keeps the numbers in their order; only `transpose` or "
-            "`permute` moves an axis. First cut the last axis, then move.",
+            message="The shape is right, but row t of a head does not hold the numbers of word t: words "
+            "were mixed. Cutting an axis in two (`view`) keeps the numbers in their order; only `transpose` "
+            "or `permute` moves an axis. First cut the last axis, then move.",
             probe=lambda attempt: not _words(attempt),
         ),
         Mistake(
             name="heads-interleaved",
-            message="Every head got the right words, but not K *neighbouring* numbers: head 0 has numbers 0, "
-            "H, 2H, … of a word. In the cut of the last axis, which of the two new sizes comes first?",
+            message="Every head got the right words, but not K *neighbouring* numbers: head 0 has numbers "
+            "0, H, 2H, … of a word. In the cut of the last axis, which of the two new sizes comes first?",
             probe=lambda attempt: _words(attempt) and not _neighbours(attempt),
         ),
         Mistake(
             name="heads-out-of-order",
-            message="Each head has K neighbouring numbers of the right words, but the heads stand in another "
-            "order: head 0 must have the first K numbers.",
+            message="Each head has K neighbouring numbers of the right words, but the heads stand in "
+            "another order: head 0 must have the first K numbers.",
             probe=lambda attempt: _words(attempt) and _neighbours(attempt),
         ),
         Mistake(
@@ -130,7 +131,8 @@ def split_heads(x, n_heads):
         ),
         Mistake(
             name="heads-in-front",
-            message="The shape is {got_shape}: the heads stand before the sentences. The batch stays in front.",
+            message="The shape is {got_shape}: the heads stand before the sentences. The batch stays in "
+            "front.",
             probe=_shaped(lambda x, H, K: x.unflatten(-1, (H, K)).permute(2, 0, 1, 3)),
         ),
         Mistake(

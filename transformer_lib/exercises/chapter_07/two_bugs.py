@@ -37,9 +37,9 @@ TWO_BUGS = Exercise(
     difficulty="medium",
     minutes=10,
     statement=r"""
-This function should compute multi-head self-attention in which no word reads a later one. `x` is `(B, T, D)`,
-the four matrices are `(D, D)`, the result is `(B, T, D)`; the rows of the first three matrices belong to the heads
-in turn. It runs, and a model with it learns. But someone has measured two things:
+This function should compute multi-head self-attention in which no word reads a later one. `x` is `(B, T,
+D)`, the four matrices are `(D, D)`, the result is `(B, T, D)`; the rows of the first three matrices belong
+to the heads in turn. It runs, and a model with it learns. But someone has measured two things:
 
 - **when the last word changes, the output of the first word changes too**, although the mask is right;
 - **with one head everything is right**; with more, the weights are too flat as well.
@@ -128,7 +128,8 @@ def causal_multi_head(x, w_query, w_key, w_value, w_output, n_heads):
         ),
         Mistake(
             name="own-word-hidden",
-            message="Now a word cannot read itself, and the first word has nothing to read. The mask was right.",
+            message="Now a word cannot read itself, and the first word has nothing to read. The mask was "
+            "right.",
             probe=deviates("own-word-hidden"),
         ),
         Mistake(
@@ -149,7 +150,8 @@ def causal_multi_head(x, w_query, w_key, w_value, w_output, n_heads):
         ),
         Mistake(
             name="scale-without-root",
-            message="The scores are divided by K itself now. The root was right, what stands under it was not.",
+            message="The scores are divided by K itself now. The root was right, what stands under it was "
+            "not.",
             probe=deviates("scale-without-root"),
         ),
         Mistake(
