@@ -248,6 +248,23 @@ def top_left_triangle(q, k, v, mask):
     return torch.softmax(scores_of(q, k).masked_fill(~past, -1e4), -1) @ v
 
 
+def tril_as_well(q, k, v, mask):
+    return attention_nan_to_num(q, k, v, torch.ones(q.shape[2], k.shape[2]).tril().bool() & mask)
+
+
+def boolean_index(q, k, v, mask):
+    scores = scores_of(q, k)
+    scores[~mask] = -1e4
+    weights = scores.softmax(-1)
+    weights[~mask] = 0
+    return weights @ v
+
+
+def small_epsilon(q, k, v, mask):
+    weights = scores_of(q, k).softmax(-1) * mask
+    return weights / (weights.sum(-1, keepdim=True) + 1e-9) @ v
+
+
 def inverted_any(q, k, v, mask):
     return attention_any(q, k, v, ~mask)
 
@@ -541,6 +558,16 @@ WRONG = {
             lambda T, S: torch.cat([torch.zeros(T, S - T), torch.ones(T, T).tril()], 1).bool(),
             "earlier-words-hidden",
         ),
+        (tril(lambda T, S: T - S), "offset-backwards"),
+        (
+            lambda T, S: torch.cat([torch.ones(T, T).tril(), torch.ones(T, S - T)], 1) > 0,
+            "earlier-words-last",
+        ),
+        (lambda T, S: torch.nn.Transformer.generate_square_subsequent_mask(T), "earlier-words-missing"),
+        (
+            lambda T, S: torch.cat([torch.ones(T, T).tril(), torch.zeros(T, S - T)], 1) > 0,
+            "aligned-at-the-top",
+        ),
         (lambda T, S: torch.eye(S, dtype=torch.bool)[-T:], "only-itself"),
         (lambda T, S: (torch.arange(S) < S - T).expand(T, S), "only-earlier-words"),
         (lambda T, S: future_tril(T, S)[None, None], "wrong-shape"),
@@ -576,7 +603,10 @@ WRONG = {
         (lambda ids, pad_id: (ids > pad_id)[:, None, None], "other-words-hidden"),
         (by_lengths, "padding-on-the-left"),
         (lambda ids, pad_id: torch.ones(len(ids), 1, 1, ids.shape[1], dtype=torch.bool), "nothing-hidden"),
-        (padded(lambda real: real[:, None, None].expand(-1, 1, real.shape[1], -1)), "wrong-shape"),
+        (padded(lambda real: real[:, None, None].expand(-1, 1, real.shape[1], -1)), "stretched"),
+        (padded(lambda real: real[:, None].expand(-1, real.shape[1], -1)), "stretched"),
+        (padded(lambda real: real.all(0)[None, None, None]), "one-mask-for-all"),
+        (padded(lambda real: real[0]), "one-mask-for-all"),
         (padded(lambda real: real.T[:, None, None]), "wrong-shape"),
     ],
     "6.5": [
@@ -584,6 +614,10 @@ WRONG = {
         (attends(), "mask-ignored"),
         (own_triangle, "own-mask"),
         (top_left_triangle, "own-mask"),
+        (lambda q, k, v, mask: attention_any(q, k, v, mask & (mask | True).tril()), "future-hidden-as-well"),
+        (tril_as_well, "future-hidden-as-well"),
+        (boolean_index, "mask-not-stretched"),
+        (small_epsilon, "nan-in-half-precision"),
         (inverted_any, "inverted-polarity"),
         (attends(hide(-math.inf, opposite=False)), "inverted-polarity"),
         (attends(hide(-1e9, opposite=False)), "inverted-polarity"),
@@ -642,6 +676,16 @@ WRONG = {
         (lambda s, t, p: (mended(1, "nobody")(s, t, p)[0][:1], mended()(s, t, p)[1]), "padding-forgotten"),
         (mended(1, "rows"), "padding-on-query-rows"),
         (mended(1, "rows", torch.logical_or), "padding-on-query-rows"),
+        (
+            lambda s, t, p: (masks_tril(s, t, p)[0] & (t != p)[:, None, :, None], masks_tril(s, t, p)[1]),
+            "padding-rows-hidden-too",
+        ),
+        (
+            mended(join=lambda past, real: ~past & real),
+            "future-for-past",
+        ),
+        (mended(0, join=lambda past, real: ~past & real), "future-for-past"),
+        (mended(join=lambda past, real: ~past | real), "future-for-past"),
         (mended(finish=lambda own, cross: (~own, cross)), "self-mask-inverted"),
         (mended(finish=lambda own, cross: (own, ~cross)), "cross-mask-inverted"),
         (mended(cross="target"), "target-padding-for-the-source"),
@@ -667,6 +711,14 @@ WRONG = {
             lambda logits, ids, pad_id: loss_ignoring(logits.softmax(-1), ids, -100),
             "softmax-before-cross-entropy",
         ),
+        (
+            lambda logits, ids, pad_id: F.nll_loss(
+                logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten(), ignore_index=pad_id
+            ),
+            "softmax-missing",
+        ),
+        (lambda logits, ids, pad_id: F.nll_loss(logits[:, :-1].mT, ids[:, 1:]), "softmax-missing"),
+        (lambda logits, ids, pad_id: F.cross_entropy(logits[:, :-1], ids[:, 1:]), "classes-on-another-axis"),
         (loss(finish=lambda losses, real: losses.mean()), "padding-counted"),
         (lambda logits, ids, pad_id: loss_ignoring(logits, ids, -100), "padding-counted"),
         (loss(finish=lambda losses, real: (losses * real).mean()), "padding-in-the-count"),

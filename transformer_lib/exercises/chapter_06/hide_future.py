@@ -148,6 +148,18 @@ def hide_future(T, S):
             probe=_mask_is(lambda i, j, T, S: (j <= i + S - T) & (j >= S - T)),
         ),
         Mistake(
+            name="offset-backwards",
+            message="Right for T = S. But the words that were read earlier shift the diagonal the wrong "
+            "way: with more of them the queries should see more, not less.",
+            probe=_mask_is(lambda i, j, T, S: j <= i + T - S),
+        ),
+        Mistake(
+            name="earlier-words-last",
+            message="Right for T = S. But the columns are in the order of the text: the words that were "
+            "read earlier come first, the new ones last.",
+            probe=_mask_is(lambda i, j, T, S: (j >= T) | (j <= i)),
+        ),
+        Mistake(
             name="only-itself",
             message="Each word may read itself and nothing else.",
             probe=_mask_is(lambda i, j, T, S: j == i + S - T, lambda i, j, T, S: j == i),

@@ -130,6 +130,19 @@ def hide_padding(ids, pad_id):
             ),
         ),
         Mistake(
+            name="stretched",
+            message="This hides the right words, spelt out for every query: the mask has shape "
+            "{got_shape}. Asked for is the small one, {expected_shape}; axes of size 1 stretch by "
+            "themselves.",
+            probe=_whole_table(lambda keys, queries: keys.expand(-1, queries.shape[1], -1)),
+        ),
+        Mistake(
+            name="one-mask-for-all",
+            message="There is one mask for all sentences, of shape {got_shape}. Each sentence has its own "
+            "padding: {expected_shape}.",
+            probe=_shape_is(lambda B, S: (1, 1, 1, S), lambda B, S: (S,), lambda B, S: (1, S)),
+        ),
+        Mistake(
             name="axes-missing",
             message="The mask has shape {got_shape}. Laid over scores (B, H, T, S) from the right, its "
             "axes fall on the wrong ones: an error mostly, and a silently wrong mask where two "

@@ -75,7 +75,8 @@ def _weights_are(*formulas: Callable[[_Seen], Tensor], **sizes: int) -> Probe:
 
     def probe(attempt: Attempt) -> bool:
         seen = _look(attempt, **sizes)
-        return any(near(seen.weights, formula(seen)) for formula in formulas)
+        made = [formula(seen) for formula in formulas]  # NaN in rows of which it says nothing
+        return any(near(seen.weights, torch.where(one.isnan(), seen.weights, one)) for one in made)
 
     return probe
 
@@ -138,6 +139,17 @@ def _right_but_in_half(attempt: Attempt) -> bool:
     return half.error is not None and "overflow" in str(half.error)
 
 
+def _nan_in_half(attempt: Attempt) -> bool:
+    *others, half = attempt.cases
+    return all(near(c.got, c.expected) for c in others) and not half.got.isfinite().all()
+
+
+def _full_masks_only(attempt: Attempt) -> bool:
+    """It raises where the mask has axes of size 1, and is right where it has none."""
+    seen = _look(attempt)  # with a full mask it does not raise
+    return near(seen.weights, seen.masked()) and any(isinstance(c.error, IndexError) for c in attempt.cases)
+
+
 def _two_dtypes(attempt: Attempt) -> bool:
     *others, half = attempt.cases
     if any(c.error is not None or not near(c.got, c.expected) for c in others):
@@ -198,6 +210,15 @@ def masked_attention(q, k, v, mask):
             probe=_weights_are(
                 lambda seen: seen.masked(torch.ones_like(seen.mask).tril()),
                 lambda seen: seen.masked(torch.ones_like(seen.mask).tril(2)),
+            ),
+        ),
+        Mistake(
+            name="future-hidden-as-well",
+            message="The function hides the future on its own, besides what the `mask` hides. Not every "
+            "attention is causal: the mask alone decides.",
+            probe=_weights_are(
+                lambda seen: seen.masked(seen.mask.tril()),
+                lambda seen: seen.masked(seen.mask.tril(2)),
             ),
         ),
         Mistake(
@@ -294,6 +315,12 @@ def masked_attention(q, k, v, mask):
             probe=_empty_row_is(lambda row: row.isfinite().all() and row.abs().max() > 1e-3),
         ),
         Mistake(
+            name="mask-not-stretched",
+            message="With a mask of the full shape (B, H, T, S) all is right. With axes of size 1 it stops: "
+            "“{error}”. Indexing does not stretch a mask; `masked_fill`, `torch.where`, `+`, `*` and `&` do.",
+            probe=_full_masks_only,
+        ),
+        Mistake(
             name="overflow-in-half-precision",
             message="All is right in float32. In half precision it stops: “{error}”. The number that "
             "lowers the scores does not exist there. Each dtype has its own lowest number; ask "
@@ -306,6 +333,12 @@ def masked_attention(q, k, v, mask):
             "it made float32 numbers: a boolean mask times a number does. Stay in the dtype of the "
             "inputs.",
             probe=_two_dtypes,
+        ),
+        Mistake(
+            name="nan-in-half-precision",
+            message="All is right in float32. In half precision there are NaNs: a very small number that "
+            "was added against 0/0 is 0 there, and a very low one is −∞.",
+            probe=_nan_in_half,
         ),
     ),
 )

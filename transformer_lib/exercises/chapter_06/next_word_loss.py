@@ -95,6 +95,14 @@ def _zero_left_out(logits, ids, pad_id):
     return _mean(_losses(logits[:, :-1], ids[:, 1:]), ids[:, 1:] != 0)
 
 
+def _bare_logits(every: bool):
+    def formula(logits, ids, pad_id):
+        taken = -logits[:, :-1].gather(-1, ids[:, 1:, None])[..., 0]
+        return taken.mean() if every else _mean(taken, ids[:, 1:] != pad_id)
+
+    return formula
+
+
 _ALL = slice(None)
 
 LOSS = Exercise(
@@ -156,6 +164,18 @@ def next_word_loss(logits, ids, pad_id):
             probe=_loss_is(
                 _right(change=lambda z: z.softmax(-1)), _right(_everywhere, change=lambda z: z.softmax(-1))
             ),
+        ),
+        Mistake(
+            name="softmax-missing",
+            message="The logits themselves were averaged: there is no softmax and no logarithm. "
+            "(`nll_loss` wants logarithms of probabilities, `cross_entropy` wants logits.)",
+            probe=_loss_is(_bare_logits(False), _bare_logits(True)),
+        ),
+        Mistake(
+            name="classes-on-another-axis",
+            message="It stops: “{error}”. For logits (B, T, V), `cross_entropy` takes axis 1 for the V "
+            "words. Flatten both to a list of places, or swap the axes.",
+            probe=lambda attempt: any("xpected target size" in str(case.error) for case in attempt.cases),
         ),
         Mistake(
             name="padding-counted",

@@ -24,14 +24,14 @@ def translator_masks(source, target, pad_id):
 def _pairs(generator: torch.Generator) -> list[tuple]:
     """Sources and targets: in the first as many places, but other lengths."""
 
-    def pair(B, S, T, pad_id, of_source, of_target):
-        source = padded_ids(B, S, pad_id, of_source, generator)
-        return source, padded_ids(B, T, pad_id, of_target, generator), pad_id
+    def pair(B, S, T, pad_id, of_source, of_target, left=False):
+        source = padded_ids(B, S, pad_id, of_source, generator, left)
+        return source, padded_ids(B, T, pad_id, of_target, generator, left), pad_id
 
     return [
         pair(2, 5, 5, 0, [5, 3], [4, 5]),
         pair(3, 5, 7, 11, [2, 5, 4], [7, 5, 3]),
-        pair(5, 11, 7, 3, [11, 7, 9, 5, 2], [2, 7, 5, 3, 6]),
+        pair(5, 11, 7, 3, [11, 7, 9, 5, 2], [2, 7, 5, 3, 6], left=True),
     ]
 
 
@@ -42,11 +42,21 @@ def _as_given(source, target, pad_id):
     return ~future | real, real
 
 
-_CAUSAL = {"right": 0, "not-itself": -1, "next-word": 1, "none": 1000}
+_CAUSAL: dict[str, Callable] = {
+    "right": lambda ones: ones.tril(),
+    "not-itself": lambda ones: ones.tril(-1),
+    "next-word": lambda ones: ones.tril(1),
+    "none": lambda ones: ones,
+    "future": lambda ones: ones.triu(1),
+    "future-and-itself": lambda ones: ones.triu(),
+}
 _PADDING: dict[str, Callable] = {
     "target": lambda source, target, pad_id: (target != pad_id)[:, None, None],
     "source": lambda source, target, pad_id: (source != pad_id)[:, None, None],
     "rows": lambda source, target, pad_id: (target != pad_id)[:, None, :, None],
+    "both": lambda source, target, pad_id: (
+        (target != pad_id)[:, None, None] & (target != pad_id)[:, None, :, None]
+    ),
     "none": lambda source, target, pad_id: torch.tensor(True),
 }
 _JOIN: dict[str, Callable] = {"and": lambda a, b: a & b, "or": lambda a, b: a | b}
@@ -55,7 +65,7 @@ _JOIN: dict[str, Callable] = {"and": lambda a, b: a & b, "or": lambda a, b: a | 
 def _self_mask(case: Case, causal: str, padding: str, join: str) -> Tensor | None:
     """The mask of the target, made in one of several ways; None where the shapes do not fit."""
     T = case.args[1].shape[1]
-    past = torch.ones(T, T, dtype=torch.bool).tril(_CAUSAL[causal])
+    past = _CAUSAL[causal](torch.ones(T, T, dtype=torch.bool))
     try:
         mask = _JOIN[join](past, _PADDING[padding](*case.args))
         return mask.expand(case.expected[0].shape)
@@ -109,7 +119,8 @@ FIND_THE_BUG = Exercise(
     minutes=12,
     statement=r"""
 A translator reads a sentence, the *source*, and writes another, the *target*. Its decoder needs two masks
-(`True` = may read). `source` is `(B, S)` and `target` `(B, T)`, ids filled up with `pad_id` on the right.
+(`True` = may read). `source` is `(B, S)` and `target` `(B, T)`, ids filled up with `pad_id` on the right or
+on the left.
 
 - `self_mask`, `(B, 1, T, T)`: a word of the target reads itself and the target's words before it, but no
   padding.
@@ -164,7 +175,10 @@ def translator_masks(source, target, pad_id):
             name="joined-by-or",
             message="A word counts as readable if it is in the past *or* real. So every real word of the "
             "future can be read. Both conditions must hold at once.",
-            probe=_self_mask_is(padding="target", join="or"),
+            probe=lambda attempt: any(
+                _self_mask_is(causal, "target", "or")(attempt)
+                for causal in ("right", "not-itself", "next-word")
+            ),
         ),
         Mistake(
             name="cannot-see-itself",
@@ -195,10 +209,27 @@ def translator_masks(source, target, pad_id):
             probe=_self_mask_is("right", "none", "and"),
         ),
         Mistake(
+            name="future-for-past",
+            message="Each word reads the words *after* it. `future` is True where a word must **not** be "
+            "read.",
+            probe=lambda attempt: (
+                _self_mask_is("future", "target")(attempt)
+                or _self_mask_is("future-and-itself", "target")(attempt)
+                or _self_mask_is("future", "none", "and")(attempt)
+                or _self_mask_is("future-and-itself", "none", "and")(attempt)
+            ),
+        ),
+        Mistake(
             name="padding-on-query-rows",
             message="The padding is marked along the rows, the words that read. What must be hidden are "
             "the words that are *read*: the last axis.",
             probe=_self_mask_is(padding="rows"),
+        ),
+        Mistake(
+            name="padding-rows-hidden-too",
+            message="The padding's own rows are hidden as well. They have nothing left to read, and with "
+            "−∞ they become NaN. Nobody reads them: hide the columns only.",
+            probe=_self_mask_is(padding="both"),
         ),
         Mistake(
             name="self-mask-inverted",
