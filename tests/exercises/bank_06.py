@@ -207,6 +207,18 @@ def attention_bias(q, k, v, mask):
     return torch.nan_to_num(weights) @ v
 
 
+def attention_by_library(q, k, v, mask):
+    from transformer_lib import attention
+
+    return attention(q, k, v, mask)
+
+
+def attention_in_float32(q, k, v, mask):
+    scores = scores_of(q.float(), k.float()) + (1 - mask.float()) * -1e9
+    weights = scores.softmax(-1) * mask.any(-1, keepdim=True)
+    return (weights @ v.float()).type_as(q)
+
+
 def attends(scores=lambda s, m: s, weights=lambda p, m: p, softmax=lambda s: s.softmax(-1)):
     """Attention with the mask used on the scores, on the weights, or in both places."""
 
@@ -477,6 +489,9 @@ RIGHT = {
         attention_loops,
         attention_bias,
         minus_1e9_full,
+        F.scaled_dot_product_attention,
+        attention_by_library,
+        attention_in_float32,
     ],
     "6.6": [masks_by_library, masks_tril, masks_multiplied, masks_hidden, mended()],
     "6.7": [

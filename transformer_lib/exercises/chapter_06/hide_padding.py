@@ -25,7 +25,7 @@ def hide_padding(ids, pad_id):
 
 def _batches(generator: torch.Generator) -> list[tuple]:
     return [
-        (padded_ids(2, 3, 0, [3, 1], generator), 0),
+        (padded_ids(2, 3, 0, [2, 3], generator), 0),
         (padded_ids(3, 7, 5, [2, 7, 5], generator), 5),
         (padded_ids(5, 11, 7, [11, 3, 1, 5, 7], generator, left=True), 7),
     ]
