@@ -14,12 +14,12 @@ from transformer_lib.exercises.exercise import Attempt, Case, Exercise, Mistake
 class AddPositions(nn.Module):
     def __init__(self, table):
         super().__init__()
-        self.register_buffer("table", table, persistent=False)
+        self.register_buffer("table", table)
 
     def forward(self, x, start=0):
         end = start + x.shape[1]
         if end > len(self.table):
-            raise ValueError(f"position {end - 1} lies outside the table of {len(self.table)} positions")
+            raise ValueError(f"{end} positions are needed, and the table has {len(self.table)}")
         return x + self.table[start:end]
 
 

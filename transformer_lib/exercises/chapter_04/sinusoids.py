@@ -13,9 +13,8 @@ REFUSED, ACCEPTED = "a ValueError", "no error"
 def sinusoids(T, D):
     if D % 2:
         raise ValueError(f"sines and cosines come in pairs: D must be even; got {D}")
-    i = torch.arange(D // 2)
-    positions = torch.arange(T)
-    angles = positions[:, None] / 10000 ** (2 * i / D)  # (T, D/2)
+    positions, two_i = torch.arange(T), torch.arange(0, D, 2)
+    angles = positions[:, None] / 10000 ** (two_i / D)  # (T, D/2)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)  # (T, D)
 
 
@@ -119,7 +118,6 @@ def sinusoids(T, D):
     reference=sinusoids,
     cases=lambda generator: [(3, 4), (11, 14), (101, 26), (5, 7)],
     run=_table_or_refusal,
-    tolerance=1e-3,
     hints=(
         "First the angles: one row per position, one column per *pair*, shape `(T, D/2)`.",
         "`torch.arange(T)[:, None]` is a column of positions. Divide it by a row, `10000 ** (2 * i / D)` "

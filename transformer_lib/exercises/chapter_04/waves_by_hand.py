@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 
-from transformer_lib.exercises.chapter_03.shared import entries
 from transformer_lib.exercises.exercise import Exercise, Mistake
+from transformer_lib.exercises.paper import answers, entries
 
 
 def waves_by_hand():
-    first, last = (2 * math.pi * 10000 ** (2 * i / 8) for i in (0, 3))
+    first, last = math.tau, math.tau * 10**3  # tau is 2π; 10000 to the power 6/8 is 10 to the power 3
     sine = 0.6 * 0.6 + 0.8 * 0.8
-    cosine = 0.8 * 0.6 - 0.6 * 0.8
+    cosine = -0.6 * 0.8 + 0.8 * 0.6
     return [first, last, sine, cosine]
 
 
-_TURN = 2 * math.pi
+_TURN = math.tau
 
 BY_HAND = Exercise(
     id="4.2",
@@ -84,7 +84,7 @@ Return the four numbers as a list. An accuracy of one percent is enough.
             message="These are speeds, per word: the second is the smaller one. A slow wave is a "
             "*long* wave.",
             probe=lambda attempt: any(
-                entries(first, None, None, None)(attempt) and 0 < float(attempt.cases[0].got[1]) < 0.01
+                entries(first, None, None, None)(attempt) and 0 < answers(attempt)[1] < 0.01
                 for first in (1, 1 / _TURN, _TURN)
             ),
         ),
