@@ -70,6 +70,16 @@ def _same_at_all_places(attempt: Attempt) -> bool:
     return near(one, other)
 
 
+def _other_base(attempt: Attempt) -> bool:
+    M = turned(attempt, 1, True)
+    base = float(torch.atan2(M[3, 2], M[2, 2])) ** (-WIDTH / 2)  # θ₁ = base^(−2/K)
+    return (
+        base > 1.01
+        and abs(base / 10000 - 1) > 0.05
+        and turns_by(lambda m: pairs(m, speeds(base=base)))(attempt)
+    )
+
+
 def _longer_or_shorter(attempt: Attempt) -> bool:
     M = turned(attempt, 2, True)
     return not near(M.T @ M, torch.eye(WIDTH).double())
@@ -250,6 +260,11 @@ def rotate(x, positions):
             name="places-from-one",
             message="Every word is turned one place too far. `positions` are used as they come.",
             probe=turns_by(lambda m: pairs(m + 1)),
+        ),
+        Mistake(
+            name="other-base",
+            message="It is a proper rotation, but the speeds of the pairs fall with another base than 10000.",
+            probe=_other_base,
         ),
         Mistake(
             name="length-changes",
