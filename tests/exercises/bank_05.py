@@ -260,6 +260,12 @@ class Normed(layer()):
         return super().forward(self.norm(x))
 
 
+class ThirdLayer(Sequence):
+    def __init__(self, d_model, d_ff=None, dropout=0.0):
+        super().__init__(d_model, d_ff, dropout)
+        self.append(nn.Linear(d_model, d_model))
+
+
 class Tensors(nn.Module):
     def __init__(self, d_model, d_ff=None, dropout=0.0):
         super().__init__()
@@ -406,14 +412,16 @@ WRONG = {
         (network_with(lambda z: z / (1 + torch.exp(-z))), "another-activation"),
         (network_with(lambda z: z.softmax(-1)), "another-activation"),
         (lambda x, *rest: x + network_torch(x, *rest), "residual-added"),
-        (lambda x, w1, b1, w2, b2: torch.relu(x @ w1 + b1) @ w2 + b2, "error"),
+        (lambda x, w1, b1, w2, b2: torch.relu(x @ w1 + b1) @ w2 + b2, "shapes-do-not-fit"),
+        (lambda x, w1, b1, w2, b2: w2 @ torch.relu(w1 @ x + b1) + b2, "shapes-do-not-fit"),
         (lambda *args: 1.5 * network_torch(*args), "wrong-values"),
     ],
     "5.5": [
         (lambda *args: merge_einsum(*args)[::-1], "pair-swapped"),
         (lambda w1, b1, w2, b2: w2 @ w1, "matrix-only"),
         (lambda w1, b1, w2, b2: (w1.T @ w2.T, w2 @ b1 + b2), "matrix-transposed"),
-        (lambda w1, b1, w2, b2: (w1 @ w2, w1 @ b2 + b1), "wrong-order"),
+        (lambda w1, b1, w2, b2: (w1 @ w2, w1 @ b2 + b1), "shapes-do-not-fit"),
+        (lambda w1, b1, w2, b2: (w2 @ w1, b1 + b2), "shapes-do-not-fit"),
         (lambda w1, b1, w2, b2: (w2 @ w1, b2), "first-bias-lost"),
         (lambda w1, b1, w2, b2: (w2 @ w1, w2 @ b1), "second-bias-lost"),
         (lambda w1, b1, w2, b2: (w2 @ w1, torch.zeros(len(b2))), "no-bias"),
@@ -451,6 +459,7 @@ WRONG = {
         (Gated, "gated"),
         (GatedWithBiases, "gated"),
         (Normed, "norm-included"),
+        (ThirdLayer, "extra-parameters"),
         (layer(biases=(False, False)), "bias-missing"),
         (layer(biases=(False, True)), "bias-missing"),
         (layer(biases=(True, False)), "bias-missing"),

@@ -61,6 +61,12 @@ def feed_forward(x, w1, b1, w2, b2):
     ),
     mistakes=(
         Mistake(
+            name="shapes-do-not-fit",
+            message="Two tensors do not fit each other: {error}. In the formula x is a column. Here words "
+            "are rows of D numbers, and `w1` has D *columns*. What does W x become?",
+            variant=lambda x, w1, b1, w2, b2: torch.relu(x @ w1 + b1) @ w2 + b2,
+        ),
+        Mistake(
             name="hidden-returned",
             message="That is the hidden layer, shape {got_shape}. The second layer has to bring it back to "
             "{expected_shape}.",

@@ -39,11 +39,14 @@ def _fill(module: nn.Module, D: int, F: int) -> None:
     """Put known numbers into a learner's module, whatever its parameters are called."""
     matrix, inner, outer = _numbers(D, F)
     known = {(F, D): matrix, (D, F): matrix.T, (F,): inner, (D,): outer}
+    generator = torch.Generator().manual_seed(19)  # for parameters that should not be there
     with torch.no_grad():
         for parameter in module.parameters():
             shape = tuple(n for n in parameter.shape if n != 1)  # a convolution's has one axis more
             if shape in known:
                 parameter.copy_(known[shape].reshape(parameter.shape))
+            else:
+                parameter.copy_(torch.randn(parameter.shape, generator=generator))
 
 
 def _use(cls: Callable, x: torch.Tensor, d_ff: int | None) -> Any:
@@ -221,6 +224,14 @@ class FeedForward(nn.Module):
             probe=_any(
                 _parameters(lambda D, F: _right_count(D, F) + 2 * D),
                 _parameters(lambda D, F: _right_count(D, F) + 2 * F),
+            ),
+        ),
+        Mistake(
+            name="extra-parameters",
+            message="There are more parameters than two layers have. Is there a layer, or a matrix, too "
+            "many?",
+            probe=lambda attempt: all(
+                case.got["parameters"] > _right_count(*_sizes(case.args)) for case in attempt.cases
             ),
         ),
         Mistake(

@@ -86,14 +86,15 @@ def merge(w1, b1, w2, b2):
         ),
         Mistake(
             name="matrix-transposed",
-            message="The matrix has rows and columns the wrong way round: {got}. One row for each number "
-            "that the layer gives out.",
+            message="The matrix has rows and columns the wrong way round. It needs one row for each number "
+            "that the layer gives out, so E rows.",
             probe=_matrix(lambda w1, b1, w2, b2: (w2 @ w1).T),
         ),
         Mistake(
-            name="wrong-order",
-            message="The matrices cannot be multiplied in this order: {error}. In W2 (W1 x), the matrix "
-            "that acts first stands next to x.",
+            name="shapes-do-not-fit",
+            message="Two tensors do not fit each other: {error}. In W2 (W1 x), the matrix that acts first "
+            "stands next to x. And a bias of F numbers has to become one of E numbers before it can join "
+            "the other.",
             variant=lambda w1, b1, w2, b2: (w1 @ w2, w2 @ b1 + b2),
         ),
         Mistake(
