@@ -240,6 +240,11 @@ class GatedWithBiases(Gated):
         self.down = nn.Linear(d_ff, d_model)
 
 
+class DropsAlways(layer()):
+    def __init__(self, d_model, d_ff=None, dropout=1.0):
+        super().__init__(d_model, d_ff, dropout)
+
+
 class Tied(nn.Module):
     def __init__(self, d_model, d_ff=None, dropout=0.0):
         super().__init__()
@@ -492,6 +497,8 @@ WRONG = {
             "scaled-at-evaluation",
         ),
         (layer(lambda self, x: self.b(F.gelu(self.a(x)))), "no-dropout"),
+        (layer(lambda self, x: self.b(F.dropout(F.gelu(self.a(x)), 0.1, self.training))), "default-dropout"),
+        (DropsAlways, "default-dropout"),
         (layer(lambda self, x: self.a(x)), "wrong-shape"),
     ],
 }

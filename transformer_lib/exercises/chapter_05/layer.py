@@ -68,7 +68,15 @@ def _use(cls: Callable, x: torch.Tensor, d_ff: int | None) -> Any:
         "same each time at evaluation": torch.equal(out, again),
         "different each time in training": not torch.equal(training[0], training[1])
         or not torch.equal(training[0], training[2]),
+        "no dropout unless asked for": _default_keeps_all(cls, x),
     }
+
+
+def _default_keeps_all(cls: Callable, x: torch.Tensor) -> bool:
+    """Whether a layer made without `dropout` does in training what it does at evaluation."""
+    layer = cls(x.shape[-1])
+    _fill(layer, x.shape[-1], 4 * x.shape[-1])
+    return near(layer.train()(x), layer.eval()(x))
 
 
 def _cases(generator: torch.Generator) -> list[tuple]:
@@ -332,6 +340,15 @@ class FeedForward(nn.Module):
             probe=_any(
                 _computes(lambda *args: 0.5 * _with(functional.gelu)(*args)),
                 _computes(_with(lambda z: 0.5 * functional.gelu(z))),
+            ),
+        ),
+        Mistake(
+            name="default-dropout",
+            message="A layer made without `dropout` should have none: in training it does not give what it "
+            "gives at evaluation. What is the default in your `__init__`, and is the argument used?",
+            probe=lambda attempt: (
+                any(not case.got["no dropout unless asked for"] for case in attempt.cases)
+                and all(near(case.got["output"], case.expected["output"]) for case in attempt.cases)
             ),
         ),
         Mistake(
