@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from transformer_lib.exercises.attention_probes import Probe
 from transformer_lib.exercises.chapter_02.shared import plain
-from transformer_lib.exercises.chapter_03.shared import entries
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
+from transformer_lib.exercises.paper import entries
 
 
 def twenty_layers():
