@@ -3,4 +3,25 @@
 `make mutate` prints the changes that pass and are not here.
 """
 
-EQUIVALENT: dict[tuple[str, str], str] = {}
+_FROM_ZEROS = "h = x.new_zeros(x.shape[0], w_h.shape[0])  →  h = x.new_zeros(x.shape[0], w_h.shape[ {}])"
+_SQUARE = "w_h is a square matrix"
+_SLOPES = (
+    "slopes = [w * (1 - h**2) for h in (-0.4, 0.8, 0.5)]  # of the last step, the one before, the first  →  "
+    "slopes = [w * (1 - h**2) for h in ({})]  # of the last step, the one before, the first"
+)
+_EVEN = "the states are squared"
+_GATES = (
+    "i, f, g, o = (x @ w_x.T + h @ w_h.T + b).chunk(4, dim=-1)  →  "
+    "i, f, g, o = (x @ w_x.T + h @ w_h.T + b).chunk(4, dim={})"
+)
+_LAST_OF_TWO = "axis 1 is the last one"
+
+EQUIVALENT: dict[tuple[str, str], str] = {
+    ("1.3", _FROM_ZEROS.format("1")): _SQUARE,
+    ("1.3", _FROM_ZEROS.format("-1")): _SQUARE,
+    ("1.4", _SLOPES.format("+0.4, 0.8, 0.5")): _EVEN,
+    ("1.4", _SLOPES.format("0.4, 0.8, 0.5")): _EVEN,
+    ("1.4", _SLOPES.format("-0.4, 0.8, -0.5")): _EVEN,
+    ("1.5", _GATES.format("+1")): _LAST_OF_TWO,
+    ("1.5", _GATES.format("1")): _LAST_OF_TWO,
+}

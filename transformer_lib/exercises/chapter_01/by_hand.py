@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from transformer_lib.exercises.chapter_01.shared import first_wrong, given, numbers
+from transformer_lib.exercises.chapter_01.shared import given, numbers
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
-from transformer_lib.exercises.paper import answers
+from transformer_lib.exercises.paper import answers, first_wrong
 
 
 def gradients():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from transformer_lib.exercises.chapter_01.shared import first_wrong, given, numbers
+from transformer_lib.exercises.chapter_01.shared import given, numbers
 from transformer_lib.exercises.exercise import Exercise, Mistake
+from transformer_lib.exercises.paper import first_wrong
 
 
 def steps():

@@ -43,14 +43,3 @@ def numbers(*wanted: float | None, within: float = 0.004) -> Probe:
         return all(w is None or abs(got - w) <= within * max(1, abs(w)) for got, w in pairs)
 
     return probe
-
-
-def first_wrong(number: int, right: list[float], tolerance: float) -> Probe:
-    """A probe on an exercise answered by numbers: this is the first answer that is not right."""
-
-    def probe(attempt: Attempt) -> bool:
-        pairs = zip(answers(attempt), right, strict=True)
-        off = [abs(a - b) > tolerance * (1 + abs(b)) for a, b in pairs]
-        return off.index(True) == number - 1
-
-    return probe
