@@ -172,9 +172,11 @@ class Exercise:
         return not isinstance(self.reference, type) and not inspect.signature(self.reference).parameters
 
     def argument_names(self, count: int) -> list[str]:
-        """Names of the arguments of a case: the reference's own where it is simply called with them."""
-        if self.run is call and not isinstance(self.reference, type):
-            names = list(inspect.signature(self.reference).parameters)
+        """Names of the arguments of a case: as the reference has them, or `run` after the candidate."""
+        takes_them = self.reference if self.run is call else self.run
+        if not isinstance(takes_them, type):
+            parameters = list(inspect.signature(takes_them).parameters.values())[self.run is not call :]
+            names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
             if len(names) >= count:
                 return names[:count]
         return [f"argument {number}" for number in range(1, count + 1)]
