@@ -3,6 +3,7 @@
 `make mutate` prints the changes that pass and are not here.
 """
 
+<<<<<<< HEAD
 _FROM_ZEROS = "h = x.new_zeros(x.shape[0], w_h.shape[0])  →  h = x.new_zeros(x.shape[0], w_h.shape[ {}])"
 _SQUARE = "w_h is a square matrix"
 _SLOPES = (
@@ -24,4 +25,19 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("1.4", _SLOPES.format("-0.4, 0.8, -0.5")): _EVEN,
     ("1.5", _GATES.format("+1")): _LAST_OF_TWO,
     ("1.5", _GATES.format("1")): _LAST_OF_TWO,
+=======
+COUNTS = "network = 768 * 3072 + 3072 + 3072 * 768 + 768"
+HEADS = "attention = 4 * (768 * 768 + 768)"
+SHARE = "return [network, attention, network / (network + attention), 2048]"
+NO_CARRY = "the two numbers have no binary digit in common, so this adds them too"
+ROUNDED = "the share moves in the fourth digit only, and a share rounded to two digits is a right answer"
+
+EQUIVALENT: dict[tuple[str, str], str] = {
+    ("5.3", f"{COUNTS}  →  {COUNTS[::-1].replace('+', '|', 1)[::-1]}"): NO_CARRY,
+    ("5.3", f"{COUNTS}  →  {COUNTS[::-1].replace('+', '^', 1)[::-1]}"): NO_CARRY,
+    ("5.3", f"{HEADS}  →  {HEADS.replace('+', '|')}"): NO_CARRY,
+    ("5.3", f"{HEADS}  →  {HEADS.replace('+', '^')}"): NO_CARRY,
+    ("5.3", f"{SHARE}  →  {SHARE.replace('+', '|')}"): ROUNDED,
+    ("5.3", f"{SHARE}  →  {SHARE.replace('+', '^')}"): ROUNDED,
+>>>>>>> chapter-05
 }

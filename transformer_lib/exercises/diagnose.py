@@ -124,7 +124,7 @@ def _named(trial: Trial, mistake) -> Result:
     else:
         found = difference(case.expected, case.got, exercise.tolerance)
     whole = Difference(found.name, case.expected, case.got) if found else None
-    known = fields(whole, case.args, error.split(": ", 1)[-1] or "?", exercise.tolerance)
+    known = fields(whole, case.args, error.split(": ", 1)[-1].rstrip(".") or "?", exercise.tolerance)
     message = fill(mistake.message, known)
     return _result(
         exercise, "mistake", mistake.name, message, case=case, found=found, error=error, place=place
