@@ -21,8 +21,9 @@ def flipped(*numbers):
 
 def by_hand_in_torch(scale=1.0, finish=lambda weights, keys, values: weights @ values):
     def by_hand():
-        q = torch.tensor([2.0, 1.0])
-        keys = torch.tensor([[1.0, -2.0], [0.0, math.log(2)], [math.log(2), 0.0]])
+        q = torch.tensor([2.0, 1.0, 1.0, 0.0])
+        ln2 = math.log(2)
+        keys = torch.tensor([[1.0, -2.0, 0.0, 5.0], [0.0, 0.0, ln2, 3.0], [ln2, 0.0, 0.0, 1.0]])
         values = torch.tensor([[7.0, 0.0], [0.0, 7.0], [7.0, 7.0]])
         return finish(torch.softmax(keys @ q * scale, 0), keys, values)
 
@@ -178,6 +179,18 @@ def scaled_by(factor):
     return head(scores=lambda q, k, x: q @ k.mT * factor(q, x))
 
 
+def causal_softmax(s, q):
+    return s.masked_fill(torch.ones_like(s, dtype=torch.bool).triu(1), -torch.inf).softmax(-1)
+
+
+def as_one_long_text(x, w_query, w_key, w_value):
+    return head_fused(x.flatten(0, 1), w_query, w_key, w_value).reshape(*x.shape[:2], len(w_value))
+
+
+def across_sentences(x, w_query, w_key, w_value):
+    return head()(x.transpose(0, 1), w_query, w_key, w_value).transpose(0, 1)
+
+
 def weights_sum_over_queries_by_hand(s, q):
     e = s.exp()
     return e / e.sum(-2, keepdim=True)
@@ -301,7 +314,9 @@ WRONG = {
         (lambda: torch.tensor([9.704, 14.556]), "scores-as-weights"),
         (lambda: [4.667, 4.667], "plain-average"),
         (lambda: [7, 7], "best-match-only"),
-        (by_hand_in_torch(scale=2**-0.5), "scaled"),
+        (by_hand_in_torch(scale=4**-0.5), "scaled"),
+        (by_hand_in_torch(scale=math.log(2)), "base-two"),
+        (lambda: [4.84, 5.66], "base-two"),
         (by_hand_in_torch(finish=lambda weights, keys, values: weights @ keys), "keys-averaged"),
         (by_hand_in_torch(finish=lambda weights, keys, values: weights), "weights-returned"),
         (lambda: (0.14, 0.29, 0.57), "weights-returned"),
@@ -328,6 +343,12 @@ WRONG = {
         (one_word_argmax, "best-match-only"),
         (one_word(lambda s, q: torch.softmax(1e4 * s, 0)), "best-match-only"),
         (one_word(lambda s, q: torch.softmax(s / len(q) ** 0.5, 0)), "scaled"),
+        (one_word(lambda s, q: torch.softmax(s / len(q), 0)), "scaled"),
+        (one_word(lambda s, q: torch.softmax(s * len(q) ** 0.5, 0)), "scaled"),
+        (one_word(lambda s, q: torch.softmax(s, 0) / len(q) ** 0.5), "scale-after-softmax"),
+        (one_word(lambda s, q: 2**s / (2**s).sum()), "base-two"),
+        (one_word(lambda s, q: torch.softmax(F.dropout(s, 0.5), 0)), "random-result"),
+        (one_word(lambda s, q: F.dropout(torch.softmax(s, 0), 0.5)), "random-result"),
         (lambda q, keys, values: F.scaled_dot_product_attention(q[None], keys, values)[0], "scaled"),
     ],
     "2.4": [
@@ -363,6 +384,26 @@ WRONG = {
             ),
             "no-scale",
         ),
+        (head(finish=lambda a, x, q, k, v: a), "weights-returned"),
+        (scaled_by(lambda q, x: x.shape[-1] ** -0.5), "scale-by-d-model"),
+        (scaled_by(lambda q, x: 1 / q.shape[-1]), "scale-without-root"),
+        (scaled_by(lambda q, x: q.shape[-1] ** 0.5), "scale-upside-down"),
+        (scaled_by(lambda q, x: q.shape[0] ** -0.5), "scale-by-length"),
+        (scaled_by(lambda q, x: 2 * q.shape[-1] ** -0.5), "other-scale"),
+        (
+            head(scores=lambda q, k, x: q @ k.mT, weights=lambda s, q: s.softmax(-1) / q.shape[-1] ** 0.5),
+            "scale-after-softmax",
+        ),
+        (
+            lambda x, w_query, w_key, w_value: F.scaled_dot_product_attention(
+                *parts(x, w_query, w_key, w_value), scale=len(w_value) ** -0.5
+            ),
+            "scale-by-value-width",
+        ),
+        (head(weights=lambda s, q: (1e4 * s).softmax(-1)), "best-match-only"),
+        (head(weights=lambda s, q: F.one_hot(s.argmax(-1), s.shape[-1]).float()), "best-match-only"),
+        (head(weights=causal_softmax), "causal-mask"),
+        (head(weights=lambda s, q: F.dropout(s, 0.3).softmax(-1)), "random-result"),
     ],
     "2.5": [
         (head(finish=lambda a, x, q, k, v: a), "weights-returned"),
@@ -422,6 +463,27 @@ WRONG = {
         (scaled_by(lambda q, x: 1 / math.sqrt(x.shape[-1])), "scale-by-d-model"),
         (scaled_by(lambda q, x: 1 / q.shape[-1]), "scale-without-root"),
         (scaled_by(lambda q, x: q.shape[1] ** -0.5), "scale-by-length"),
+        (scaled_by(lambda q, x: q.shape[-1] ** -0.25), "other-scale"),
+        (head(weights=lambda s, q: 2**s / (2**s).sum(-1, keepdim=True)), "other-scale"),
+        (
+            lambda x, w_query, w_key, w_value: F.scaled_dot_product_attention(
+                *parts(x, w_query, w_key, w_value), scale=len(w_value) ** -0.5
+            ),
+            "scale-by-value-width",
+        ),
+        (head(weights=lambda s, q: (s == s.amax(-1, keepdim=True)).float()), "best-match-only"),
+        (head(weights=lambda s, q: (1e4 * s).softmax(-1)), "best-match-only"),
+        (head(weights=causal_softmax), "causal-mask"),
+        (
+            lambda x, w_query, w_key, w_value: F.scaled_dot_product_attention(
+                *parts(x, w_query, w_key, w_value), is_causal=True
+            ),
+            "causal-mask",
+        ),
+        (as_one_long_text, "sentences-mixed"),
+        (across_sentences, "sentences-mixed"),
+        (head(weights=lambda s, q: F.dropout(s, 0.3).softmax(-1)), "random-result"),
+        (head(weights=lambda s, q: F.dropout(s.softmax(-1), 0.3)), "random-result"),
         (scaled_by(lambda q, x: q.shape[-1] ** 0.5), "scale-upside-down"),
     ],
     "2.6": [

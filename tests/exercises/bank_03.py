@@ -440,6 +440,13 @@ WRONG = {
         (heads(lambda q, k: 1e6), "best-match-only"),
         (heads(softmax=lambda s: s), "no-softmax"),
         (lambda q, k: heads_einsum(k, q), "wrong-shape"),
+        (
+            lambda q, k: (q @ k.reshape(*q.shape[:2], -1, k.shape[2]) / k.shape[3] ** 0.5).softmax(-1),
+            "keys-reshaped",
+        ),
+        (lambda q, k: (q @ k.reshape(*q.shape[:2], q.shape[3], -1)).softmax(-1), "keys-reshaped"),
+        (heads(lambda q, k: 3 * q.shape[-1] ** -0.5), "other-scale"),
+        (heads(softmax=lambda s: torch.nn.functional.dropout(s, 0.3).softmax(-1)), "random-result"),
     ],
     "3.7": [
         (lambda w, b: (w, b), "nothing-changed"),

@@ -10,6 +10,7 @@ from samples import SHARES, over_rows, shares, without_transpose
 from transformer_lib.exercises.diagnose import judge
 from transformer_lib.exercises.errors import family, in_plain_words, same_error
 from transformer_lib.exercises.exercise import Mistake
+from transformer_lib.exercises.facts import GENERIC
 from transformer_lib.exercises.places import Place
 
 
@@ -265,3 +266,37 @@ def test_errors_in_plain_words(code, kind):
     assert in_plain_words(caught.value)
     assert same_error(caught.value, caught.value)
     assert not same_error(caught.value, KeyError("a"))
+
+
+def test_random_result_is_called_so_however_it_is_drawn():
+    import random
+
+    import numpy as np
+
+    for noise in (
+        lambda s: torch.nn.functional.dropout(shares(s), 0.5),
+        lambda s: torch.nn.functional.dropout(s, 0.5).softmax(-1),
+        lambda s: shares(s) * random.random(),
+        lambda s: shares(s) + float(np.random.rand()),
+    ):
+        assert name(noise) == "random-result"
+    assert name(lambda s: shares(s) + 0.3) == "wrong-values"
+
+
+@pytest.mark.parametrize(
+    "answer", [["3", 2.0], [2.0, True], {"a": 1, "b": 2}, ["2", "4", "1", "0.5"], [[2], 4, 1, 0.5]]
+)
+def test_answer_of_another_kind_gets_no_name_of_a_known_mistake(answer):
+    from transformer_lib.exercises import check
+
+    for id in ("3.1", "3.2", "3.4", "2.2"):
+        result = check(id, lambda: answer)
+        assert result.mistake in GENERIC, (id, result)
+
+
+def test_entry_of_another_kind_is_told_from_the_whole_answer():
+    from transformer_lib.exercises import check
+
+    result = check("3.1", lambda: [2.0, "4", 1, 0.5])
+    assert result.message.startswith("One entry is a text; a number was expected. (at [1] of the result)")
+    assert "4" not in check("3.1", lambda: [2.0, 17, 1, 0.5]).message

@@ -85,7 +85,7 @@ class Trial:
             if isinstance(outcome.error, NotImplementedError):
                 return
 
-    def guarded(self, args: tuple, printed: Printed, keep: bool = False) -> Outcome:
+    def guarded(self, args: tuple, printed: Printed, keep: bool = False, seed: int = 0) -> Outcome:
         """One call of the candidate in a thread of its own; `keep` makes a plain copy of the result."""
         candidate = self._recorded()
 
@@ -93,7 +93,7 @@ class Trial:
             value = self.exercise.run(candidate, *args)
             return snapshot(value) if keep else value
 
-        with restored(printed):
+        with restored(printed, seed):
             outcome = run_guarded(job, self.deadline - time.monotonic())
         if outcome.error is not None:
             outcome.error.__traceback__ = after(outcome.error.__traceback__, self.exercise.run)
@@ -130,6 +130,18 @@ class Trial:
     def is_wrong(self, case: Case) -> bool:
         tolerance = self.exercise.tolerance
         return case.error is not None or difference(case.expected, case.got, tolerance) is not None
+
+    def is_random(self, case: Case) -> bool:
+        """Whether the candidate's result changes with the seed of the random numbers."""
+        for seed in (1, 2, 3):
+            with ordinary():
+                given = fresh(case.args)
+            outcome = self.guarded(given, Printed(), keep=True, seed=seed)
+            if outcome.late or outcome.error is not None:
+                return False
+            if difference(case.got, outcome.value, self.exercise.tolerance) is not None:
+                return True
+        return False
 
     def known_mistake(self) -> Mistake | None:
         """The first known mistake that explains the attempt."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import torch
 
-from transformer_lib.exercises.exercise import Attempt
+from transformer_lib.exercises.exercise import Attempt, Mistake
 
 Probe = Callable[[Attempt], bool]
 
@@ -73,6 +73,21 @@ def scale_is(scale: float, batched: bool = True) -> Probe:
     return pattern(holds, batched)
 
 
+def other_scale(weights: torch.Tensor, scores: torch.Tensor) -> bool:
+    """Whether the rows are softmax(c · scores) for some c."""
+    return sums_to_one(weights, -1) and math.isfinite(temperature(weights, scores))
+
+
+def one_hot(weights: torch.Tensor, scores: torch.Tensor) -> bool:
+    """Whether each row gives all to one key."""
+    return sums_to_one(weights, -1) and near(weights.amax(-1), torch.ones(weights.shape[:-1]))
+
+
+def causal(weights: torch.Tensor, scores: torch.Tensor) -> bool:
+    """Whether the rows sum to 1 and no word reads a later one."""
+    return sums_to_one(weights, -1) and bool((weights.triu(1).abs() < 1e-6).all())
+
+
 def over_queries(weights: torch.Tensor, scores: torch.Tensor) -> bool:
     """Whether the columns sum to 1 and the rows do not."""
     return sums_to_one(weights, -2) and not sums_to_one(weights, -1)
@@ -111,3 +126,65 @@ def output_is(compute: Callable[..., torch.Tensor]) -> Probe:
         return True
 
     return probe
+
+
+def scale_mistakes(batched: bool = True) -> tuple[Mistake, ...]:
+    """Every way to get the scale of self-attention wrong, in the sizes of `recovered_weights`."""
+
+    def scaled_by(name: str, message: str, scale: float) -> Mistake:
+        return Mistake(name=name, message=message, probe=scale_is(scale, batched))
+
+    return (
+        Mistake(
+            name="scale-after-softmax",
+            message="Each row of the weights sums to 1/√K. The scale belongs to the scores, before the "
+            "softmax: after it, it only makes the output smaller.",
+            probe=pattern(lambda weights, scores: sums_to_one(weights * math.sqrt(7), -1), batched),
+        ),
+        scaled_by(
+            "no-scale",
+            "The scores are not scaled: the weights are too sharp. By what does the formula divide?",
+            1,
+        ),
+        scaled_by(
+            "scale-by-d-model",
+            "The scores are divided by √D, the width of the word vectors. The scale counts the "
+            "numbers that a dot product adds up: those of a query.",
+            1 / math.sqrt(11),
+        ),
+        scaled_by(
+            "scale-by-value-width",
+            "The scores are divided by the root of the width of a *value*. The scale counts the numbers "
+            "that a dot product adds up, and values are in none.",
+            1 / math.sqrt(8),
+        ),
+        scaled_by(
+            "scale-without-root",
+            "The scores are divided by K itself, so that the weights are too flat. Something is "
+            "missing around it.",
+            1 / 7,
+        ),
+        scaled_by(
+            "scale-by-length",
+            "The scores are divided by the root of the number of words. The scale counts the "
+            "numbers that a dot product adds up: those of a query.",
+            1 / math.sqrt(5),
+        ),
+        scaled_by(
+            "scale-upside-down",
+            "The scores are *multiplied* by √K instead of divided: the weights are far too sharp.",
+            math.sqrt(7),
+        ),
+        Mistake(
+            name="best-match-only",
+            message="Each row has a single 1: only the best match is read. A softmax gives "
+            "*every* word a share.",
+            probe=pattern(one_hot, batched),
+        ),
+        Mistake(
+            name="other-scale",
+            message="The rows are a softmax of the scores, but the scores were multiplied by another factor "
+            "than the formula's. Compare it with what stands under the root.",
+            probe=pattern(other_scale, batched),
+        ),
+    )

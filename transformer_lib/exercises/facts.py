@@ -17,6 +17,7 @@ GENERIC = {
     "wrong-device": "a tensor on another device than its inputs",
     "contains-nan": "NaN (or an infinity) where a number was expected",
     "argument-changed": "it changed a tensor that it was given",
+    "random-result": "other values, and other ones on each call",
     "wrong-values": "other values than expected; the message names the most basic property that is broken",
     "unknown-exercise": "there is no exercise of that number",
     "check-failed": "the check itself failed, which is not the learner's fault",

@@ -14,7 +14,8 @@ from transformer_lib.exercises.measure import brief, entries, few, first_differe
 
 def describe(found: Difference, tolerance: float, hide: bool = False, printed: str = "") -> str:
     """What differs, in words; without what was expected where that is the answer (`hide`)."""
-    where = f" (at {found.path} of the result)" if found.path else ""
+    silent = hide and found.name == "wrong-values"  # which entry is wrong is a part of the answer
+    where = f" (at {found.path} of the result)" if found.path and not silent else ""
     return _TEXTS[found.name](found, tolerance, hide, printed) + where
 
 
@@ -27,7 +28,8 @@ def _none(found, tolerance, hide, printed):
 
 def _type(found: Difference, tolerance, hide, printed):
     got, expected = found.got, found.expected
-    text = f"It returned {kind(got)}; {kind(expected)} was expected."
+    what = "It returned" if not found.path else "One entry is"
+    text = f"{what} {kind(got)}; {kind(expected)} was expected."
     if isinstance(expected, Tensor) and isinstance(got, np.ndarray):
         text += " `torch.from_numpy` makes a tensor of it; or stay with torch throughout."
     elif isinstance(expected, Tensor) and isinstance(got, list | tuple):

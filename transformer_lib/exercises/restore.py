@@ -50,8 +50,8 @@ class Printed(io.TextIOBase):
 
 
 @contextlib.contextmanager
-def restored(printed: Printed) -> Iterator[None]:
-    """Inside, output is caught, warnings are shown there, and random numbers start from a fixed seed.
+def restored(printed: Printed, seed: int = 0) -> Iterator[None]:
+    """Inside, output is caught, warnings are shown there, and random numbers start from this seed.
     Afterwards random states, dtype, streams, warning filters and torch's own functions are as before."""
     streams = sys.stdout, sys.stderr, sys.stdin
     states = random.getstate(), np.random.get_state()
@@ -78,9 +78,9 @@ def restored(printed: Printed) -> Iterator[None]:
                 f"{category.__name__}: {message}\n"
             )
             torch.set_default_dtype(torch.float32)
-            torch.manual_seed(0)
-            random.seed(0)
-            np.random.seed(0)
+            torch.manual_seed(seed)
+            random.seed(seed)
+            np.random.seed(seed)
             yield
         finally:
             if shell is not None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import torch
-
 from transformer_lib.exercises.chapter_02.shared import plain
 from transformer_lib.exercises.exercise import Exercise, Mistake
 
@@ -19,7 +17,7 @@ def by_hand():
 def _numbers(f):
     """The learner's numbers as floats, where they can be read as such."""
     given = plain(f())
-    if not isinstance(given, list) or any(not isinstance(entry, int | float) for entry in given):
+    if not isinstance(given, list) or any(type(entry) not in (int, float) for entry in given):
         return given
     return [float(entry) for entry in given]
 
@@ -28,7 +26,13 @@ def _two(first: float, second: float):
     return lambda: [first, second]
 
 
-_SCALED = torch.softmax(torch.tensor([0.0, math.log(2), math.log(4)]) / math.sqrt(2), 0).tolist()
+def _with_weights(*weights: float):
+    """The output of other weights."""
+    total = sum(weights)
+    return _two(7 * (weights[0] + weights[2]) / total, 7 * (weights[1] + weights[2]) / total)
+
+
+_LOG = math.log(2)  # the scores are 0, ln 2 and 2 ln 2
 
 WORK_OUT = Exercise(
     id="2.2",
@@ -37,13 +41,13 @@ WORK_OUT = Exercise(
     difficulty="easy",
     minutes=8,
     statement=r"""
-A word with the query $q = (2, 1)$ reads from three words. There is no scale.
+A word with the query $q = (2, 1, 1, 0)$ reads from three words. There is no scale.
 
 | | key | value |
 |---|---|---|
-| word 1 | $(1, -2)$ | $(7, 0)$ |
-| word 2 | $(0, \ln 2)$ | $(0, 7)$ |
-| word 3 | $(\ln 2, 0)$ | $(7, 7)$ |
+| word 1 | $(1, -2, 0, 5)$ | $(7, 0)$ |
+| word 2 | $(0, 0, \ln 2, 3)$ | $(0, 7)$ |
+| word 3 | $(\ln 2, 0, 0, 1)$ | $(7, 7)$ |
 
 Work out the scores, the weights and the output $o$ on paper. Return the two numbers of $o$ as a list. (They
 come out whole. If you prefer to let Python calculate, two decimals are enough.)
@@ -57,7 +61,7 @@ come out whole. If you prefer to let Python calculate, two decimals are enough.)
     run=_numbers,
     tolerance=0.01,
     hints=(
-        "A score is a dot product: 2 · 1 + 1 · (−2) for word 1.",
+        "A score is a dot product: 2 · 1 + 1 · (−2) + 1 · 0 + 0 · 5 for word 1.",
         "exp(ln 2) = 2, and exp(2 ln 2) = exp(ln 4) = 4.",
         "The three exponentials are small whole numbers. Divide each by their sum, then average the values.",
     ),
@@ -92,14 +96,19 @@ come out whole. If you prefer to let Python calculate, two decimals are enough.)
         ),
         Mistake(
             name="scaled",
-            message="The scores were divided by √2. This exercise asks for the formula without scale.",
-            variant=_two(7 * (_SCALED[0] + _SCALED[2]), 7 * (_SCALED[1] + _SCALED[2])),
+            message="The scores were divided by √4. This exercise asks for the formula without scale.",
+            variant=_with_weights(1, math.exp(_LOG / 2), math.exp(_LOG)),
+        ),
+        Mistake(
+            name="base-two",
+            message="The powers are right, but of 2: the softmax takes powers of e, exp(s).",
+            variant=_with_weights(1, 2**_LOG, 2 ** (2 * _LOG)),
         ),
         Mistake(
             name="keys-averaged",
             message="The weights are right, but they were used to average the *keys*. What is read are "
             "the values.",
-            variant=_two((1 + 4 * math.log(2)) / 7, (-2 + 2 * math.log(2)) / 7),
+            variant=lambda: [(1 + 4 * _LOG) / 7, -2 / 7, 2 * _LOG / 7, (5 + 6 + 4) / 7],
         ),
         Mistake(
             name="weights-returned",

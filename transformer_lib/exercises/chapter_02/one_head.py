@@ -5,9 +5,11 @@ from __future__ import annotations
 import torch
 
 from transformer_lib.exercises.attention_probes import (
+    causal,
+    output_is,
     over_queries,
     pattern,
-    scale_is,
+    scale_mistakes,
     transposed,
     unused,
 )
@@ -109,9 +111,16 @@ def one_head(x, w_query, w_key, w_value):
             probe=pattern(transposed, batched=False),
         ),
         Mistake(
-            name="no-scale",
-            message="The scale by 1/√K got lost on the way. It was not one of the bugs.",
-            probe=scale_is(1, batched=False),
+            name="weights-returned",
+            message="These are the weights, shape {got_shape}. The output is what is read with them.",
+            probe=output_is(lambda weights, x, k: weights),
         ),
+        Mistake(
+            name="causal-mask",
+            message="No word reads a later one, as if there were a causal mask. Here every word reads "
+            "every word.",
+            probe=pattern(causal, batched=False),
+        ),
+        *scale_mistakes(batched=False),
     ),
 )

@@ -6,9 +6,7 @@ import math
 
 import torch
 
-from transformer_lib.exercises.attention_probes import (
-    near,
-)
+from transformer_lib.exercises.attention_probes import near, other_scale, temperature
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 
 
@@ -127,10 +125,21 @@ def read_one_word(q, keys, values):
             probe=_uses(lambda scores: (scores == scores.max()).float()),
         ),
         Mistake(
+            name="base-two",
+            message="The weights are powers of 2 of the scores. The softmax takes powers of e, exp(s).",
+            probe=lambda attempt: abs(temperature(*_one_word_weights(attempt)) - math.log(2)) < 1e-3,
+        ),
+        Mistake(
+            name="scale-after-softmax",
+            message="The weights sum to 1/√K, not to 1. This exercise has no scale; and "
+            "where there is one, it comes before the softmax.",
+            probe=_uses(lambda scores: torch.softmax(scores, 0) / math.sqrt(3)),
+        ),
+        Mistake(
             name="scaled",
-            message="The scores are divided by √K. That is the library's default and chapter 3's subject; "
-            "this exercise asks for the formula without scale.",
-            probe=_uses(lambda scores: torch.softmax(scores / math.sqrt(3), 0)),
+            message="The scores are multiplied or divided by something, √K perhaps. That is the library's "
+            "default and chapter 3's subject; this exercise asks for the formula without scale.",
+            probe=lambda attempt: other_scale(*_one_word_weights(attempt)),
         ),
     ),
 )

@@ -7,16 +7,18 @@ import math
 import torch
 
 from transformer_lib.exercises.attention_probes import (
+    causal,
+    near,
     output_is,
     over_queries,
     pattern,
-    scale_is,
+    scale_mistakes,
     sums_to_one,
     transposed,
     unused,
 )
 from transformer_lib.exercises.chapter_02.shared import matrices
-from transformer_lib.exercises.exercise import Exercise, Mistake
+from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 
 
 def self_attention(x, w_query, w_key, w_value):
@@ -39,6 +41,13 @@ def _keys_reshaped(x, w_query, w_key, w_value):
     q, k, v = x @ w_query.T, x @ w_key.T, x @ w_value.T
     scores = q @ k.reshape(k.shape[0], k.shape[2], k.shape[1]) / math.sqrt(q.shape[-1])
     return torch.softmax(scores, dim=-1) @ v
+
+
+def _reads_from_the_batch(attempt: Attempt) -> bool:
+    x, *maps = attempt.cases[0].args
+    changed = x.clone()
+    changed[1:] = changed[1:].flip(-1) * 0.7 + 0.3
+    return not near(attempt.call(x, *maps)[0], attempt.call(changed, *maps)[0])
 
 
 WHOLE_SENTENCE = Exercise(
@@ -100,6 +109,18 @@ def self_attention(x, w_query, w_key, w_value):
             probe=pattern(lambda weights, scores: sums_to_one(weights, 0) and not sums_to_one(weights, -1)),
         ),
         Mistake(
+            name="sentences-mixed",
+            message="When one sentence of the batch changes, the output of another changes too: they read "
+            "from each other. The batch stays in front as it is; only words of one sentence meet.",
+            probe=_reads_from_the_batch,
+        ),
+        Mistake(
+            name="causal-mask",
+            message="No word reads a later one, as if there were a causal mask. Here every word reads "
+            "every word of its sentence.",
+            probe=pattern(causal),
+        ),
+        Mistake(
             name="no-softmax",
             message="The weights are the scores, up to a factor. There is no softmax: they are negative "
             "in places and do not sum to 1.",
@@ -112,12 +133,6 @@ def self_attention(x, w_query, w_key, w_value):
             message="The keys were brought into the shape `(B, K, T)` by `reshape` or `view`. That keeps "
             "the numbers in their order and mixes up the words; swapping two axes is another operation.",
             variant=_keys_reshaped,
-        ),
-        Mistake(
-            name="scale-after-softmax",
-            message="Each row of the weights sums to 1/√K. The scale belongs to the scores, before the "
-            "softmax: after it, it only makes the output smaller.",
-            probe=pattern(lambda weights, scores: sums_to_one(weights * math.sqrt(7), -1)),
         ),
         Mistake(
             name="queries-keys-swapped",
@@ -135,33 +150,6 @@ def self_attention(x, w_query, w_key, w_value):
             message="`w_query` can be changed without changing the result: it is never used.",
             probe=unused(1),
         ),
-        Mistake(
-            name="no-scale",
-            message="The scores are not scaled: the weights are too sharp. By what does the formula divide?",
-            probe=scale_is(1),
-        ),
-        Mistake(
-            name="scale-by-d-model",
-            message="The scores are divided by √D, the width of the word vectors. The scale counts the "
-            "numbers that a dot product adds up: those of a query.",
-            probe=scale_is(1 / math.sqrt(11)),
-        ),
-        Mistake(
-            name="scale-without-root",
-            message="The scores are divided by K itself, so that the weights are too flat. Something is "
-            "missing around it.",
-            probe=scale_is(1 / 7),
-        ),
-        Mistake(
-            name="scale-by-length",
-            message="The scores are divided by the root of the number of words. The scale counts the "
-            "numbers that a dot product adds up: those of a query.",
-            probe=scale_is(1 / math.sqrt(5)),
-        ),
-        Mistake(
-            name="scale-upside-down",
-            message="The scores are *multiplied* by √K instead of divided: the weights are far too sharp.",
-            probe=scale_is(math.sqrt(7)),
-        ),
+        *scale_mistakes(),
     ),
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from transformer_lib.exercises.chapter_03.shared import entries
 from transformer_lib.exercises.exercise import Exercise, Mistake
+from transformer_lib.exercises.paper import entries
 
 
 def growth_factors():

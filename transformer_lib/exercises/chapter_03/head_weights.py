@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 
-from transformer_lib.exercises.attention_probes import Probe, near, sums_to_one, temperature
+from transformer_lib.exercises.attention_probes import Probe, near, other_scale, sums_to_one, temperature
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 
 
@@ -61,6 +61,15 @@ def _sums_along(axis: int) -> Probe:
         return sums_to_one(weights, axis) and not sums_to_one(weights, -1)
 
     return probe
+
+
+def _keys_reshaped(attempt: Attempt) -> bool:
+    for case in attempt.cases:
+        q, k = case.args
+        mixed = q @ k.reshape(*k.shape[:2], k.shape[3], k.shape[2])
+        if math.isnan(temperature(case.got, mixed)):
+            return False
+    return True
 
 
 def _one_hot(attempt: Attempt) -> bool:
@@ -186,6 +195,12 @@ def head_weights(q, k):
             probe=_factor_is(lambda K, **_: K**-0.25),
         ),
         Mistake(
+            name="keys-reshaped",
+            message="The keys were brought into the shape `(B, H, K, S)` by `reshape` or `view`. That keeps "
+            "the numbers in their order and mixes up the words; swapping two axes is another operation.",
+            probe=_keys_reshaped,
+        ),
+        Mistake(
             name="best-match-only",
             message="Each row has a single 1 and nothing else: that is an arg-max, with no gradient "
             "to learn from.",
@@ -199,6 +214,12 @@ def head_weights(q, k):
                     near(weights, scores) or near(weights * sizes["K"] ** 0.5, scores)
                 )
             )(*_shares(attempt)),
+        ),
+        Mistake(
+            name="other-scale",
+            message="The rows are a softmax of the scores, but the scores were multiplied by another factor "
+            "than the formula's. Compare it with what stands under the root.",
+            probe=lambda attempt: other_scale(*(_shares(attempt)[n] for n in (0, 2))),
         ),
     ),
 )

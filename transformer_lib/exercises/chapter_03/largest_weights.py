@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from transformer_lib.exercises.chapter_03.shared import entries
 from transformer_lib.exercises.exercise import Exercise, Mistake
+from transformer_lib.exercises.paper import entries
 
 
 def largest_weights():

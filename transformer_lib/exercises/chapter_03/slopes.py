@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from transformer_lib.exercises.chapter_03.shared import answers, entries
 from transformer_lib.exercises.exercise import Exercise, Mistake
+from transformer_lib.exercises.paper import answers, entries
 
 
 def slopes():
