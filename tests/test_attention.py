@@ -385,6 +385,17 @@ def test_large_half_precision_scores_do_not_overflow():
     torch.testing.assert_close(attention(q, k, v), attend_fused(q, k, v), atol=2e-2, rtol=2e-2)
 
 
+def test_hidden_keys_that_are_not_finite_spoil_nothing_in_the_explicit_form_only():
+    """The fused kernel adds −∞ to their scores, and NaN − ∞ is NaN: `attend_fused` says so."""
+    q, k, v = qkv()
+    mask = torch.ones(1, 1, 1, S, dtype=torch.bool)
+    mask[..., -1] = False
+    expected = attention(q, k, v, mask)
+    k[..., -1, :] = math.nan
+    torch.testing.assert_close(attention(q, k, v, mask), expected, rtol=0, atol=0)
+    assert attend_fused(q, k, v, mask).isnan().any()
+
+
 @pytest.mark.parametrize("rank", [2, 3, 4])
 def test_every_rank_reaches_the_fused_kernel(rank):
     q, k, v = (x[(0,) * (4 - rank)] for x in qkv(dtype=torch.float32))

@@ -130,7 +130,8 @@ def attend_fused(
     """The same numbers as `attention`, by torch's fused kernel, which never stores the (T, S) weights.
 
     Arguments and errors as `attention`, and causal: the kernel itself hides the future, in half the time
-    of a mask that says the same; only where T = S, and without mask and bias.
+    of a mask that says the same; only where T = S, and without mask and bias. Hidden keys must be finite too:
+    the kernel adds −∞ to their scores, which leaves NaN as it is.
 
     >>> import torch
     >>> q, k, v = torch.randn(3, 5, 7).unbind()

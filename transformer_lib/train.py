@@ -1,22 +1,21 @@
-r"""Training: the loss, the schedule, and a loop that can be stopped at any moment (chapter 11).
+r"""Training: the loss, and a loop that can be stopped at any moment (chapter 11).
 
 The loss is the cross-entropy of the right next word, averaged over real words, padding left out. With
-label smoothing ε a share ε of the target is spread over the whole vocabulary. The original paper's
-learning rate rises for `warmup` steps and then falls with the root of the step,
+label smoothing ε a share ε of the target is spread over the whole vocabulary:
 
-$$lr = D^{-1/2} \min\left(step^{-1/2},\; step \cdot warmup^{-3/2}\right).$$
+$$L = -\frac{1}{N} \sum_t \sum_w \left((1 - ε)\,[w = w_t] + \frac{ε}{V}\right) \log p_t(w).$$
 
 A run that was stopped and resumed ends with the same weights, bit for bit, as one that never stopped: a
 checkpoint holds the weights, the optimiser, every random state, and the place in the data.
 
-Sources: Vaswani et al. 2017, arXiv 1706.03762, section 5.3, Eq. 3, and 5.4; Pascanu et al. 2013 (clipping),
-arXiv 1211.5063; Loshchilov & Hutter 2016 (cosine), arXiv 1608.03983.
+Sources: Vaswani et al. 2017, arXiv 1706.03762, section 5.4; Pascanu et al. 2013 (clipping), arXiv 1211.5063.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,6 +25,10 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+
+from transformer_lib import parallel
+from transformer_lib.parallel import Team
+from transformer_lib.schedules import cosine_schedule, paper_schedule  # noqa: F401  also found here
 
 Batches = Callable[[torch.Generator], Iterator[Any]]  # one pass over the data, in an order it draws
 
@@ -57,34 +60,6 @@ def word_loss(
     return F.cross_entropy(
         logits.flatten(0, 1).float(), targets.flatten(), ignore_index=pad_id, label_smoothing=label_smoothing
     )
-
-
-def paper_schedule(step: int, d_model: int, warmup: int = 4000) -> float:
-    """Learning rate of the original Transformer at a step, counted from 1.
-
-    >>> paper_schedule(4000, 512) == max(paper_schedule(step, 512) for step in range(1, 9000))
-    True
-
-    Source: Vaswani et al. 2017, Eq. 3.
-    """
-    if step < 1 or warmup < 1:
-        raise ValueError(f"step and warmup must be at least 1; got {step} and {warmup}")
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
-
-
-def cosine_schedule(step: int, peak: float, warmup: int, steps: int, floor: float = 0.0) -> float:
-    """Learning rate that rises to its peak in a straight line and falls to the floor in half a cosine.
-
-    >>> [round(cosine_schedule(step, 1.0, warmup=2, steps=6), 2) for step in range(1, 7)]
-    [0.5, 1.0, 0.85, 0.5, 0.15, 0.0]
-
-    Source: Loshchilov & Hutter 2016, Eq. 5.
-    """
-    if not 1 <= step <= steps or not 0 <= warmup < steps:
-        raise ValueError(f"1 <= step <= steps and 0 <= warmup < steps; got {step=}, {warmup=}, {steps=}")
-    if step <= warmup:
-        return peak * step / warmup
-    return floor + (peak - floor) * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +108,8 @@ def train(
     *,
     checkpoint: Path | str | None = None,
     progress: bool = False,
+    team: Team | None = None,
+    words: Callable[[Any], int] | None = None,
 ) -> list[dict[str, int | float]]:
     """Train the model in place; returns the history, an entry per step.
 
@@ -142,17 +119,30 @@ def train(
         loss_of: the loss of the model on a batch, a scalar.
         checkpoint: a file; saved to every `save_every` steps, and continued from where it exists.
         progress: show a bar (tqdm).
+        team: where several processes train the model, which `parallel.spread` has made ready: each reads its
+            rows of every batch, a tuple of tensors; the checkpoint is a folder.
+        words: how many words the loss of a batch is the mean of; a team needs it.
 
     Returns:
         for each step its number, the loss (nats per word), the learning rate and the gradient's length.
 
     Raises:
-        ValueError: the checkpoint was made with another config, or the data has no batch.
+        ValueError: the checkpoint was made with another config, the data has no batch, or a team no words.
         FloatingPointError: the loss is not finite; the last checkpoint stays as it was.
+
+    >>> def batches(generator):
+    ...     yield torch.randn(8, 1, generator=generator)
+    >>> def loss_of(model, x):
+    ...     return (model(x) - 3 * x).square().mean()
+    >>> history = train(nn.Linear(1, 1), batches, loss_of, TrainConfig(steps=99, warmup=9, peak=0.3))
+    >>> history[-1]["loss"] < 0.1 < history[0]["loss"]
+    True
     """
     optimizer = torch.optim.AdamW(model.parameters(), lr=config.peak, weight_decay=config.weight_decay)
-    run = _Run(model, optimizer, config, batches)
-    if checkpoint is not None and Path(checkpoint).exists():
+    if team is not None:
+        loss_of = team.loss_of_share(loss_of, words)
+    run = _Run(model, optimizer, config, batches, team)
+    if checkpoint is not None:
         run.load(Path(checkpoint))
     device = next(model.parameters()).device
     model.train()
@@ -163,16 +153,16 @@ def train(
             group["lr"] = rate
         with torch.autocast(device.type, torch.bfloat16, enabled=config.bfloat16):
             loss = loss_of(model, batch)
-        if not loss.isfinite():
-            raise FloatingPointError(
-                f"the loss of step {run.step + 1} is {loss.item()}: lower the learning rate"
-            )
+        mean = loss.item() if team is None else team.mean(loss).item()
+        if not math.isfinite(mean):
+            raise FloatingPointError(f"the loss of step {run.step + 1} is {mean}: lower the learning rate")
         optimizer.zero_grad()
         loss.backward()
         length = nn.utils.clip_grad_norm_(model.parameters(), config.clip or math.inf)
+        length = length.full_tensor() if hasattr(length, "full_tensor") else length  # of shares: of the whole
         optimizer.step()
         run.step += 1
-        run.history.append({"step": run.step, "loss": loss.item(), "rate": rate, "gradient": length.item()})
+        run.history.append({"step": run.step, "loss": mean, "rate": rate, "gradient": length.item()})
         if checkpoint is not None and (run.step % config.save_every == 0 or run.step == config.steps):
             run.save(Path(checkpoint))
     return run.history
@@ -195,8 +185,9 @@ def save_atomically(state: dict, path: Path) -> None:
 class _Run:
     """All that a run is: what a checkpoint saves and loads."""
 
-    def __init__(self, model: nn.Module, optimizer, config: TrainConfig, batches: Batches):
+    def __init__(self, model: nn.Module, optimizer, config: TrainConfig, batches: Batches, team: Team | None):
         self.model, self.optimizer, self.config, self.batches = model, optimizer, config, batches
+        self.team = team
         self.step, self.taken, self.history = 0, 0, []
         self.generator = torch.Generator().manual_seed(config.seed)
         self._begin()
@@ -216,10 +207,8 @@ class _Run:
         raise ValueError("the data has no batch")
 
     def save(self, path: Path) -> None:
-        state = {
+        rest = {
             "config": asdict(self.config),
-            "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
             "step": self.step,
             "history": self.history,
             "order": self.order,  # from which this pass drew its order …
@@ -227,14 +216,25 @@ class _Run:
             "random": torch.get_rng_state(),
             "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
         }
-        save_atomically(state, path)
+        if self.team is not None:
+            parallel.save(path, self.model, self.optimizer, rest, self.team)
+            return
+        weights = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        save_atomically({**weights, **rest}, path)
 
     def load(self, path: Path) -> None:
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        """Go on from a checkpoint, where there is one."""
+        if self.team is not None:
+            state = parallel.load(path, self.model, self.optimizer, self.team)
+        else:
+            state = torch.load(path, map_location="cpu", weights_only=True) if path.exists() else None
+        if state is None:
+            return
         if state["config"] != asdict(self.config):
             raise ValueError(f"{path} was made with {state['config']}, not with {asdict(self.config)}")
-        self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        if self.team is None:
+            self.model.load_state_dict(state["model"])
+            self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.history = state["step"], state["history"]
         self.generator.set_state(state["order"])
         self._begin()
@@ -251,3 +251,9 @@ def _bar(steps: range, progress: bool, total: int):
     from tqdm.auto import tqdm
 
     return tqdm(steps, initial=steps.start, total=total, unit="step")
+
+
+if __name__ == "__main__":
+    from transformer_lib.tasks import main
+
+    sys.exit(main())

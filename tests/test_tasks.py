@@ -1,0 +1,100 @@
+"""tasks.py: the command line, its tasks, and what it says of wrong use."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from transformer_lib import tasks
+from transformer_lib.tasks import TASKS, main
+
+
+def test_every_task_learns_something_in_a_few_steps(capsys, tmp_path):
+    for name in TASKS:
+        history = tmp_path / f"{name}.json"
+        few = ["--steps", "12", "--warmup", "2", "--batch-size", "16", "--quiet"]
+        assert main([name, *few, "--history", str(history)]) == 0
+        losses = [entry["loss"] for entry in json.loads(history.read_text())]
+        assert len(losses) == 12
+        assert losses[-1] < losses[0] - 0.2
+        out = capsys.readouterr().out
+        assert f"{name}: " in out
+        assert f"loss of the last step: {losses[-1]:.6f}" in out
+        assert "unseen texts exactly right" in out or "on text it has not seen" in out
+
+
+def test_what_is_tested_on_is_not_learned_from():
+    pairs = [(f"a{n}", f"b{n}") for n in range(200)]
+    task = tasks.translation(pairs, "small", 16, pieces=300)
+    learned = sum(len(batch[0]) for batch in task.batches(torch.Generator().manual_seed(0)))
+    assert learned == 180
+    text = "abcdefghij" * 400 + "xyz" * 60  # the end has letters that the beginning lacks
+    task = tasks.language_model(text, "small", 8)
+    seen = {int(id) for (batch,) in task.batches(torch.Generator().manual_seed(0)) for id in batch.unique()}
+    assert len(seen) < len(set(text))
+
+
+def test_words_count_what_the_loss_is_the_mean_of():
+    for name in ("dates", "prose"):
+        task = TASKS[name][1]("small", 5)
+        batch = next(task.batches(torch.Generator().manual_seed(0)))
+        model = task.model()
+        alone = [tuple(part[n : n + 1] for part in batch) for n in range(len(batch[0]))]
+        sums = sum(task.loss_of(model, row).item() * task.words(row) for row in alone)
+        assert sums / task.words(batch) == pytest.approx(task.loss_of(model, batch).item(), rel=1e-5)
+        assert sum(map(task.words, alone)) == task.words(batch)
+
+
+def test_stopped_and_continued_from_the_command_line(tmp_path):
+    def run(*options):
+        history = tmp_path / "history.json"
+        given = ["prose", "--steps", "6", "--warmup", "1", "--batch-size", "4", "--quiet"]
+        assert main([*given, "--history", str(history), *map(str, options)]) == 0
+        return json.loads(history.read_text())
+
+    whole = run()
+    checkpoint = ["--checkpoint", tmp_path / "run.pt", "--save-every", 2]
+    run(*checkpoint)
+    assert run(*checkpoint) == whole  # nothing left to do: the history of before
+
+
+def test_weights_are_written_whole(tmp_path):
+    file = tmp_path / "weights.pt"
+    assert (
+        main(
+            ["prose", "--steps", "1", "--warmup", "0", "--batch-size", "2", "--quiet", "--weights", str(file)]
+        )
+        == 0
+    )
+    weights = torch.load(file, weights_only=True)
+    tasks.TASKS["prose"][1]("small", 2).model().load_state_dict(weights)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["prose", "--steps", "0"], "steps and save_every must be at least 1"),
+        (["prose", "--steps", "5", "--warmup", "9"], "warmup below steps"),
+        (["prose", "--steps", "5", "--peak", "-1"], "peak and clip must be above 0"),
+        (["dates", "--steps", "2", "--batch-size", "0"], "batch_size at least 1"),
+        (
+            ["prose", "--steps", "9", "--peak", "1e30", "--clip", "0", "--warmup", "0"],
+            "lower the learning rate",
+        ),
+    ],
+)
+def test_wrong_use_is_said_in_a_sentence(arguments, words, capsys):
+    assert main([*arguments, "--quiet"]) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_help_names_every_task_and_how_to_use_several_devices():
+    command = [sys.executable, "-m", "transformer_lib.train", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True, env=os.environ)
+    assert not done.stderr  # no warning that the module had been imported
+    for name in TASKS:
+        assert f"  {name}" in done.stdout
+    assert "torchrun --standalone --nproc-per-node 2 -m transformer_lib.train" in done.stdout
