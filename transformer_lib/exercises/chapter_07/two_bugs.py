@@ -11,7 +11,7 @@ from transformer_lib.exercises.chapter_07 import shared
 from transformer_lib.exercises.chapter_07.shared import layer
 from transformer_lib.exercises.exercise import Exercise, Mistake
 
-deviates = partial(shared.deviates, causal_only=True)
+deviates = partial(shared.deviates, given="causal")
 
 
 def causal_multi_head(x, w_query, w_key, w_value, w_output, n_heads):
