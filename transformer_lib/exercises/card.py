@@ -40,6 +40,7 @@ def html_card(result: Result) -> str:
         f'<p style="margin:.2em 0;font-weight:600"><span aria-hidden="true">{mark}</span> '
         f"{escape(words[0].upper() + words[1:] + name)}</p>",
         f'<p style="margin:.4em 0">{inline(result.message)}</p>',
+        *_notes(result),
         *_error(result),
         *pictures(result),
         *_folded(result),
@@ -78,6 +79,15 @@ def fold(summary: str, *content: str) -> str:
         + "\n".join(content)
         + "</details>"
     )
+
+
+def _notes(result: Result) -> list[str]:
+    """A table of what the exercise says of each part of the answer."""
+    cell = '<td style="text-align:left;vertical-align:top;padding:.15em .8em .15em 0;white-space:normal">'
+    rows = "".join(
+        f"<tr>{''.join(f'{cell}{escape(text)}</td>' for text in note)}</tr>" for note in result.notes
+    )
+    return [f'<table style="margin:.4em 0;font-size:.95em;color:inherit">{rows}</table>'] if rows else []
 
 
 def _error(result: Result) -> list[str]:

@@ -19,6 +19,8 @@ def text_card(result: Result) -> str:
     title = f"Exercise {result.id}" + (f": {result.exercise.title}" if result.exercise else "")
     name = f" ({result.mistake})" if result.status == "mistake" else ""
     lines = [f"{mark} {title}: {words}{name}", *_wrapped(result.message)]
+    for what, how in result.notes:
+        lines += _wrapped(f"{what}: {how}", "  ")
     if result.place is not None and result.place.source:
         lines.append(f"  line {result.place.line}:  {result.place.source}")
     if result.error:
