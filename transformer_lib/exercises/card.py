@@ -83,11 +83,16 @@ def fold(summary: str, *content: str) -> str:
 
 def _notes(result: Result) -> list[str]:
     """A table of what the exercise says of each part of the answer."""
-    cell = '<td style="text-align:left;vertical-align:top;padding:.15em .8em .15em 0;white-space:normal">'
-    rows = "".join(
-        f"<tr>{''.join(f'{cell}{escape(text)}</td>' for text in note)}</tr>" for note in result.notes
+    look = 'style="text-align:left;vertical-align:top;font-weight:400;padding:.15em 1em .15em 0"'
+    rows = [
+        f'<tr><th scope="row" {look}>{escape(what)}</th><td {look}>{escape(how)}</td></tr>'
+        for what, how in result.notes
+    ]
+    return (
+        [f'<table style="margin:.4em 0;font-size:.95em;color:inherit">{"".join(rows)}</table>']
+        if rows
+        else []
     )
-    return [f'<table style="margin:.4em 0;font-size:.95em;color:inherit">{rows}</table>'] if rows else []
 
 
 def _error(result: Result) -> list[str]:

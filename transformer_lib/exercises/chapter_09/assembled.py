@@ -69,7 +69,8 @@ class Assembled:
         source = torch.tensor([self.tokenizer.encode(text)])
         memory = self.encode(source)
         write = lambda ids: self.decode(torch.as_tensor(ids)[None], memory, source)[0, -1]  # noqa: E731
-        return self.tokenizer.decode(self.parts["greedy"](write, START, END, LONGEST)).strip()
+        ids = self.parts["greedy"](write, START, END, LONGEST)
+        return self.tokenizer.decode([int(id) for id in ids]).strip()
 
     @torch.no_grad()
     def loss(self, pairs: list[tuple[str, str]]) -> float:
@@ -144,11 +145,20 @@ def _maps_of_heads(layer: MultiHeadAttention) -> list[tuple[Tensor, Tensor, Tens
     return list(zip(*(w.unflatten(0, (layer.n_heads, -1)).unbind() for w in maps), strict=True))
 
 
+def _ordinary(result: Any) -> Any:
+    """Tensors in float32 or int64: a learner's function may compute in float64 or return short integers."""
+    if isinstance(result, tuple | list):
+        return type(result)(map(_ordinary, result))
+    if not isinstance(result, Tensor) or result.dtype == torch.bool:
+        return result
+    return result.float() if result.is_floating_point() else result.long()
+
+
 def _plain(function: Callable) -> Callable:
-    """The function with results in float32: a learner's may compute in float64."""
+    """The function with results in the usual dtypes."""
 
     def plain(*args: Any) -> Any:
         result = function(*args)
-        return result.float() if isinstance(result, Tensor) and result.dtype == torch.float64 else result
+        return _ordinary(result)
 
     return plain

@@ -51,7 +51,7 @@ def _reads(q_of: str, k_of: str, v_of: str) -> Probe:
     """A probe: queries, keys and values are made from these two sequences ("x", "memory")."""
 
     def probe(attempt: Attempt) -> bool:
-        x, memory, w_query, w_key, w_value, real = args = _square()
+        x, memory, w_query, w_key, w_value, _ = args = _square()
         of = {"x": x, "memory": memory}
         q, k, v = of[q_of] @ w_query.T, of[k_of] @ w_key.T, of[v_of] @ w_value.T
         weights = torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1)
@@ -131,7 +131,7 @@ def _causal(w: torch.Tensor, s: torch.Tensor) -> bool:
 
 
 def _swapped_maps(attempt: Attempt) -> bool:
-    x, memory, w_query, w_key, w_value, real = args = _square()
+    x, memory, w_query, w_key, w_value, _ = args = _square()
     weights = torch.softmax((x @ w_key.T) @ (memory @ w_query.T).mT / math.sqrt(7), -1)
     return near(attempt.call(*args), weights @ (memory @ w_value.T))
 
@@ -140,8 +140,9 @@ def _unused(position: int) -> Probe:
     def probe(attempt: Attempt) -> bool:
         args = list(_square())
         got = attempt.call(*args)
+        other_words = attempt.call(args[0].flip(-1), *args[1:])
         args[position] = args[position].flip(0) * 0.7 + 0.1
-        return near(attempt.call(*args), got)
+        return near(attempt.call(*args), got) and not near(other_words, got)
 
     return probe
 
@@ -204,8 +205,9 @@ def cross_attention(x, memory, w_query, w_key, w_value, real):
         ),
         Mistake(
             name="queries-from-the-encoder",
-            message="The roles are exchanged: the *source* asks. So there is one output for every word of the "
-            "source; there should be one for every word that is being written, shape {expected_shape}.",
+            message="The roles are exchanged: the *source* asks. So there is one output for every word of "
+            "the "
+            "source; there should be one for every word that is being written.",
             probe=lambda attempt: _reads("memory", "x", "x")(attempt) or _shape_of_source(attempt),
         ),
         Mistake(
@@ -216,7 +218,8 @@ def cross_attention(x, memory, w_query, w_key, w_value, real):
         ),
         Mistake(
             name="values-from-the-decoder",
-            message="The target finds the right words of the source, but what it takes over is made from `x`. "
+            message="The target finds the right words of the source, but what it takes over is made from "
+            "`x`. "
             "Both, keys and values, come from the memory.",
             probe=_reads("x", "memory", "x"),
         ),
@@ -228,7 +231,8 @@ def cross_attention(x, memory, w_query, w_key, w_value, real):
         ),
         Mistake(
             name="weights-returned",
-            message="These are the weights, shape {got_shape}. The output, {expected_shape}, is what is read.",
+            message="These are the weights, shape {got_shape}. The output, {expected_shape}, is what is "
+            "read.",
             probe=_instead_of_values(lambda weights, memory, k: weights),
         ),
         Mistake(
@@ -256,13 +260,15 @@ def cross_attention(x, memory, w_query, w_key, w_value, real):
         ),
         Mistake(
             name="mask-after-softmax",
-            message="Padding gets 0, but the weights of the real words do not sum to 1 any more: the share of "
+            message="Padding gets 0, but the weights of the real words do not sum to 1 any more: the "
+            "share of "
             "the padding is lost. Hide it *before* the softmax.",
             probe=_mask_after,
         ),
         Mistake(
             name="mask-as-numbers",
-            message="The mask was added to the scores, or multiplied into them, as 0 and 1. That moves a score "
+            message="The mask was added to the scores, or multiplied into them, as 0 and 1. That moves a "
+            "score "
             "a little; padding keeps a good part of the reading. A hidden score is −∞.",
             probe=_as_numbers,
         ),
@@ -274,7 +280,8 @@ def cross_attention(x, memory, w_query, w_key, w_value, real):
         ),
         Mistake(
             name="causal-mask",
-            message="Early words of the target cannot read late words of the source, as if there were a causal "
+            message="Early words of the target cannot read late words of the source, as if there were a "
+            "causal "
             "mask. The source is known from its first to its last word: nothing of it is future.",
             probe=_pattern(_causal),
         ),
@@ -315,7 +322,8 @@ def cross_attention(x, memory, w_query, w_key, w_value, real):
         ),
         Mistake(
             name="padding-read",
-            message="Padding of the source is read: `real` has no effect. The same source would be translated "
+            message="Padding of the source is read: `real` has no effect. The same source would be "
+            "translated "
             "otherwise in the company of a longer one.",
             probe=_pattern(_pads_read, padded=True),
         ),
@@ -326,7 +334,8 @@ def cross_attention(x, memory, w_query, w_key, w_value, real):
         ),
         Mistake(
             name="other-scale",
-            message="The rows are a softmax of the scores, but multiplied by another factor than the formula's.",
+            message="The rows are a softmax of the scores, but multiplied by another factor than the "
+            "formula's.",
             probe=_pattern(other_scale),
         ),
     ),

@@ -14,8 +14,7 @@ from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 def decoder_block(x, memory, past, real, attention, cross_attention, feed_forward, norms):
     x = norms[0](x + attention(x, past))
     x = norms[1](x + cross_attention(x, memory, real))
-    x = norms[2](x + feed_forward(x))
-    return x
+    return norms[2](x + feed_forward(x))
 
 
 def _read(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
@@ -188,7 +187,8 @@ network, each added to its input and then normalised. You are given the parts as
 - `real` `(B, 1, S)`: `True` where a word of the source is no padding.
 
 The block returns `(B, T, D)`. This one runs whenever target and source are equally long, and has **two
-bugs**: one lets words read their future, and one cuts off the way of the target's own words through the block.
+bugs**: one lets words read their future, and one cuts off the way of the target's own words through the
+block.
 Take out the `raise` line, find them and mend them.
 """,
     stub='''def decoder_block(x, memory, past, real, attention, cross_attention, feed_forward, norms):
@@ -253,7 +253,8 @@ Take out the `raise` line, find them and mend them.
         ),
         Mistake(
             name="cross-attention-first",
-            message="The order is another one: first the target reads itself, then the source, then comes the "
+            message="The order is another one: first the target reads itself, then the source, then comes "
+            "the "
             "feed-forward network.",
             probe=lambda attempt: (
                 _order_is("cross", "attention", "feed")(attempt)
@@ -262,13 +263,15 @@ Take out the `raise` line, find them and mend them.
         ),
         Mistake(
             name="residual-adds-the-memory",
-            message="What cross-attention reads is added to the *memory*. It belongs to `x`, which asked; with "
+            message="What cross-attention reads is added to the *memory*. It belongs to `x`, which asked; "
+            "with "
             "sentences of different lengths this raises an error.",
             variant=_memory_added,
         ),
         Mistake(
             name="residual-missing",
-            message="At least one sub-layer's input is not added to its output. The words' own vectors do not "
+            message="At least one sub-layer's input is not added to its output. The words' own vectors do "
+            "not "
             "get past it.",
             probe=_only_some_added,
         ),
@@ -280,19 +283,22 @@ Take out the `raise` line, find them and mend them.
         ),
         Mistake(
             name="norm-of-the-sublayer",
-            message="The norm is taken of the sub-layer alone, and then the input is added. Post-norm takes it "
+            message="The norm is taken of the sub-layer alone, and then the input is added. Post-norm "
+            "takes it "
             "of the sum.",
             probe=_same_as(_wired(inside=True)),
         ),
         Mistake(
             name="pre-norm",
-            message="That is a pre-norm block: x + sub-layer(norm(x)). A good block, but another one: weights "
+            message="That is a pre-norm block: x + sub-layer(norm(x)). A good block, but another one: "
+            "weights "
             "trained for the one do not fit the other. Asked for is post-norm.",
             probe=_same_as(_wired(pre=True)),
         ),
         Mistake(
             name="norms-mixed-up",
-            message="The norms are not used in order, one for each sub-layer. Each has learned its own numbers.",
+            message="The norms are not used in order, one for each sub-layer. Each has learned its own "
+            "numbers.",
             probe=lambda attempt: _one_norm_for_all(attempt) or _norms_in_other_order(attempt),
         ),
         Mistake(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from transformer_lib.exercises.chapter_09.shared import END, START, next_word_model, plain_ids
+from transformer_lib.exercises.chapter_09.shared import END, START, next_word_model, plain_ids, written
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 
 
@@ -49,8 +49,8 @@ def _rows_are(change: Callable) -> Callable[[Attempt], bool]:
 
     def probe(attempt: Attempt) -> bool:
         return all(
-            list(case.got) == change(list(case.expected), *case.args[1:]) for case in attempt.cases
-        ) and any(list(case.got) != list(case.expected) for case in attempt.cases)
+            written(case) == change(list(case.expected), *case.args[1:]) for case in attempt.cases
+        ) and any(written(case) != list(case.expected) for case in attempt.cases)
 
     return probe
 
@@ -93,16 +93,16 @@ def _one_too_many(ids, start, end, most):
 def _longer(attempt: Attempt) -> bool:
     """The end is respected, but one word more than allowed is written."""
     return all(
-        len(case.got) == case.args[3] + 1 and list(case.got)[:-1] == list(case.expected)
+        len(written(case)) == case.args[3] + 1 and written(case)[:-1] == list(case.expected)
         if len(case.expected) == case.args[3] and case.args[3] != 5
         else True
         for case in attempt.cases
-    ) and any(len(case.got) == case.args[3] + 1 for case in attempt.cases)
+    ) and any(len(written(case)) == case.args[3] + 1 for case in attempt.cases)
 
 
 def _goes_on(attempt: Attempt) -> bool:
     """It always writes all max_words words, whatever comes."""
-    return all(len(case.got) >= case.args[3] for case in attempt.cases)
+    return all(len(written(case)) >= case.args[3] for case in attempt.cases)
 
 
 GREEDY = Exercise(
@@ -160,7 +160,8 @@ very first word is the end, the list is empty.)
         ),
         Mistake(
             name="only-the-last-word-read",
-            message="The model is given the newest word alone. Each word depends on *all* words before it, and "
+            message="The model is given the newest word alone. Each word depends on *all* words before "
+            "it, and "
             "its place on how many there are.",
             probe=_only_the_last,
         ),
@@ -174,8 +175,8 @@ very first word is the end, the list is empty.)
             message="The *least* likely word is taken.",
             variant=_writer(choose=lambda logits: int(logits.argmin())),
             probe=lambda attempt: (
-                list(attempt.cases[2].got)[:1] == [int(attempt.cases[2].args[0]([START]).argmin())]
-                or list(attempt.cases[2].got)[:1] == [START]
+                written(attempt.cases[2])[:1] == [int(attempt.cases[2].args[0]([START]).argmin())]
+                or written(attempt.cases[2])[:1] == [START]
             ),
         ),
         Mistake(
@@ -192,13 +193,15 @@ very first word is the end, the list is empty.)
         ),
         Mistake(
             name="one-word-too-many",
-            message="A text that has no end yet becomes {got_shape} words long: one more than `max_words`. The "
+            message="A text that has no end yet becomes {got_shape} words long: one more than "
+            "`max_words`. The "
             "start is no word that was written; is it counted?",
             probe=_longer,
         ),
         Mistake(
             name="one-word-too-few",
-            message="A text that has no end yet is cut one word too early. The start does not count as a word.",
+            message="A text that has no end yet is cut one word too early. The start does not count as a "
+            "word.",
             probe=_rows_are(lambda ids, start, end, most: ids[: most - 1]),
         ),
     ),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from transformer_lib.exercises.chapter_09.shared import END, START, plain_ids
+from transformer_lib.exercises.chapter_09.shared import END, START, plain_ids, written
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 
 
@@ -100,7 +100,8 @@ WITH_CACHE = Exercise(
     statement=r"""
 Reading all words again for every new word is a waste: their keys and values do not change. So real decoders
 keep them in a *cache* and read the newest word only. `read(word, place, cache)` does that: it reads one word
-that stands at `place` (0, 1, 2, …), together with the words in the `cache`, and returns two things: the logits
+that stands at `place` (0, 1, 2, …), together with the words in the `cache`, and returns two things: the
+logits
 of the next word, and a **new** cache that holds this word too. The empty cache is `()`. The start stands at
 place 0.
 
@@ -143,7 +144,8 @@ mend them.
         ),
         Mistake(
             name="cache-thrown-away",
-            message="The places are counted now, but the cache stays empty: the new one that `read` returns is "
+            message="The places are counted now, but the cache stays empty: the new one that `read` "
+            "returns is "
             "thrown away, and the model sees only the newest word.",
             probe=_calls_hold(lambda words, places, cached: set(cached) == {0} and len(set(places)) > 1),
         ),
@@ -181,12 +183,12 @@ mend them.
         Mistake(
             name="end-returned",
             message="The end is still in the list: {got}. It is the sign to stop, not a word.",
-            probe=lambda attempt: any(END in list(case.got) for case in attempt.cases),
+            probe=lambda attempt: any(END in written(case) for case in attempt.cases),
         ),
         Mistake(
             name="start-returned",
             message="The list begins with the start, which nobody wrote.",
-            probe=lambda attempt: all(list(case.got)[:1] == [START] for case in attempt.cases),
+            probe=lambda attempt: all(written(case)[:1] == [START] for case in attempt.cases),
         ),
     ),
 )

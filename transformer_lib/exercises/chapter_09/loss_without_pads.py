@@ -67,7 +67,8 @@ LOSS = Exercise(
 any softmax. `wanted` of shape `(B, T)` holds the ids that should be written there, filled up with `pad_id`.
 Return the loss, a single number: the mean over all **real** words of the batch of
 
-$$-\ln p(\text{the wanted word}), \qquad p = \operatorname{softmax}(\text{logits over the } V \text{ words}).$$
+$$-\ln p(\text{the wanted word}), \qquad p = \operatorname{softmax}(\text{logits over the } V \text{
+words}).$$
 
 Places where `wanted` is `pad_id` must not count at all. Every real word of the batch counts the same, in
 whatever sentence it stands. There is at least one.
@@ -116,7 +117,8 @@ def loss_without_pads(logits, wanted, pad_id):
         ),
         Mistake(
             name="summed-over-the-words",
-            message="The losses of a sentence are added up and then averaged over the sentences. Asked for is "
+            message="The losses of a sentence are added up and then averaged over the sentences. Asked "
+            "for is "
             "the mean over the words.",
             variant=lambda logits, wanted, pad_id: (
                 (_losses(logits, wanted) * (wanted != pad_id)).sum() / len(logits)
@@ -183,7 +185,8 @@ def loss_without_pads(logits, wanted, pad_id):
         ),
         Mistake(
             name="axes-reshaped",
-            message="The logits were brought into the shape `(B, V, T)` by `reshape` or `view`: the numbers keep "
+            message="The logits were brought into the shape `(B, V, T)` by `reshape` or `view`: the "
+            "numbers keep "
             "their order, and places and words are mixed. `transpose(1, 2)` swaps the axes.",
             variant=_mixed,
         ),
@@ -196,7 +199,8 @@ def loss_without_pads(logits, wanted, pad_id):
         ),
         Mistake(
             name="one-loss-per-word",
-            message="These are the losses of the places, shape {got_shape}. Asked for is their mean, a single "
+            message="These are the losses of the places, shape {got_shape}. Asked for is their mean, a "
+            "single "
             "number.",
             probe=lambda attempt: all(
                 case.got.dim() > 0

@@ -1,4 +1,4 @@
-"""Exercise 9.8: Your own Transformer. Every part is checked by itself; what passes goes into the translator."""
+"""Exercise 9.8: Your own Transformer. Every part is checked by itself; what passes goes in."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def assemble(candidate: Any, seconds: float) -> tuple[Any, tuple[tuple[str, str]
 
 def _alone(name: str, function: Callable, seconds: float) -> str | None:
     """What goes wrong with this function alone in the translator."""
-    expected = _translate(lambda: {}, SENTENCES)
+    expected = _translate(dict, SENTENCES)
     got = _guarded(lambda: _translate(lambda: {name: function}, SENTENCES), seconds)
     if isinstance(got, BaseException):
         return f"yours passes its exercise, but raises {type(got).__name__} in the translator"
@@ -138,7 +138,8 @@ trains a small translator of its own with the library: numbers below 100, German
 heads, post-norm, always the same weights. Then it puts **your** functions in, hands them these weights, and
 translates. Word for word the same must come out.
 
-Return a dictionary from names to functions. All names are optional, but at least one is needed. Functions from
+Return a dictionary from names to functions. All names are optional, but at least one is needed. Functions
+from
 earlier chapters you paste into a cell above, as they are.
 
 | name | from exercise | what it does in the translator |
@@ -147,8 +148,10 @@ earlier chapters you paste into a cell above, as they are.
 | `head_weights` | chapter 3 | the weights of the encoder's second layer |
 | `sinusoids` | chapter 4 | the positions |
 | `feed_forward` | chapter 5 | the feed-forward networks |
-| `hide_future`, `hide_padding`, `masked_attention` | chapter 6 | the masks; the target reads itself, first layer |
-| `split_heads`, `merge_heads`, `multi_head_attention` | chapter 7 | the heads; the target reads itself, second layer |
+| `hide_future`, `hide_padding` | chapter 6 | the masks |
+| `masked_attention` | chapter 6 | the target reads itself, first layer |
+| `split_heads`, `merge_heads` | chapter 7 | the heads |
+| `multi_head_attention` | chapter 7 | the target reads itself, second layer |
 | `layer_norm`, `post_norm_block` | chapter 8 | the norms; the encoder's blocks |
 | `cross_attention`, `decoder_block` | this chapter | the target reads the source; the decoder's blocks |
 | `shift_target`, `loss_without_pads` | this chapter | the loss on three pairs |
@@ -205,7 +208,8 @@ stands in, and the card says which.
         ),
         Mistake(
             name="no-part-of-yours",
-            message="Nothing in the translator is yours yet. One function that passes its own check is enough "
+            message="Nothing in the translator is yours yet. One function that passes its own check is "
+            "enough "
             "to begin with.",
             probe=_has("nothing"),
         ),

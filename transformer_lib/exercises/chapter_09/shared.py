@@ -7,6 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from transformer_lib.exercises.exercise import Case
+
 START, END = 1, 2
 
 
@@ -28,10 +30,21 @@ def next_word_model(seed: int, end_after: int, V: int = 23) -> Callable[..., Ten
     return next_logits
 
 
+def written(case: Case) -> list[int]:
+    """What came, where it is a list of ids.
+
+    Raises:
+        TypeError: it is something else, of which nothing can be told.
+    """
+    if not isinstance(case.got, list | tuple) or not all(type(entry) is int for entry in case.got):
+        raise TypeError("no list of ids")
+    return list(case.got)
+
+
 def plain_ids(value):
     """Ids as a list of plain numbers where the container holds them otherwise."""
-    if isinstance(value, Tensor):
-        return value.reshape(-1).tolist()
+    if isinstance(value, Tensor) and value.dim() == 1:
+        return value.tolist()
     if isinstance(value, list | tuple):
         return [
             entry.item() if isinstance(entry, Tensor) and entry.numel() == 1 else entry for entry in value

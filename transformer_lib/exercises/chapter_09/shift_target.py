@@ -74,7 +74,13 @@ def _end_after_padding(given, wanted, sentences, start, end, pad):
 
 
 def _padded_left(given, wanted, sentences, start, end, pad):
-    return any(row[0] == pad for row in wanted) and all(end in row for row in wanted)
+    longest = max(map(len, sentences))
+    return all(row[0] == pad for row, s in zip(wanted, sentences, strict=True) if len(s) < longest)
+
+
+def _backwards(given, wanted, sentences, start, end, pad):
+    rows = zip(given, wanted, sentences, strict=True)
+    return all(w[:2] == [start, s[0]] and g[0] == s[0] for g, w, s in rows)
 
 
 def _last_word_lost(given, wanted, sentences, start, end, pad):
@@ -95,8 +101,10 @@ SHIFT_TARGET = Exercise(
     difficulty="easy",
     minutes=10,
     statement=r"""
-A decoder is trained on whole sentences at once. For every sentence of the target it needs two rows of ids: what
-it is **given**, and what it should write next, **wanted**. At each place it is given all words before and should
+A decoder is trained on whole sentences at once. For every sentence of the target it needs two rows of ids:
+what
+it is **given**, and what it should write next, **wanted**. At each place it is given all words before and
+should
 write the word that stands there in `wanted`. For the sentence `[7, 8, 9]`:
 
 | | | | | |
@@ -121,7 +129,8 @@ def shift_target(sentences, start_id, end_id, pad_id):
     cases=_batches,
     hints=(
         "Write both rows for `[7, 8]` in a batch with `[7, 8, 9]` on paper.",
-        "`[start_id, *sentence]` and `[*sentence, end_id]` have the same length. Only then comes the padding.",
+        "`[start_id, *sentence]` and `[*sentence, end_id]` have the same length. Only then comes the "
+        "padding.",
         "The same rows come from `[start_id, *sentence, end_id]`: once without its last id, once without its "
         "first. Cut before you pad, or the end of a short sentence is not where you think.",
     ),
@@ -135,9 +144,10 @@ def shift_target(sentences, start_id, end_id, pad_id):
         ),
         Mistake(
             name="shifted-backwards",
-            message="The pair is the wrong way round: the decoder would be given a word and asked for the one "
+            message="The pair is the wrong way round: the decoder would be given a word and asked for the "
+            "one "
             "*before* it.",
-            probe=_rows_are(lambda s, start, end: [*s, end], lambda s, start, end: [start, *s]),
+            probe=_every(_backwards),
         ),
         Mistake(
             name="shifted-by-two",
@@ -145,15 +155,16 @@ def shift_target(sentences, start_id, end_id, pad_id):
             probe=_rows_are(lambda s, start, end: [start, *s][: len(s)], lambda s, start, end: [*s[1:], end]),
         ),
         Mistake(
-            name="end-after-the-padding",
-            message="In a shorter sentence the end stands behind the padding. There the decoder would learn to "
-            "write padding after its last word. The end follows the last word at once.",
-            probe=_every(_end_after_padding),
-        ),
-        Mistake(
             name="padded-on-the-left",
             message="The padding stands on the left. All translations should begin in column 0.",
             probe=_every(_padded_left),
+        ),
+        Mistake(
+            name="end-after-the-padding",
+            message="In a shorter sentence the end stands behind the padding. There the decoder would "
+            "learn to "
+            "write padding after its last word. The end follows the last word at once.",
+            probe=_every(_end_after_padding),
         ),
         Mistake(
             name="start-is-wanted",
@@ -162,13 +173,17 @@ def shift_target(sentences, start_id, end_id, pad_id):
         ),
         Mistake(
             name="start-missing",
-            message="`given` does not begin with the start. What does a decoder read before it writes its first "
+            message="`given` does not begin with the start. What does a decoder read before it writes its "
+            "first "
             "word?",
-            probe=_every(lambda g, w, s, start, end, pad: all(row[0] != start for row in g)),
+            probe=_every(
+                lambda g, w, s, start, end, pad: all(a[0] == b[0] for a, b in zip(g, s, strict=True))
+            ),
         ),
         Mistake(
             name="last-word-lost",
-            message="In the longest sentence the end, or the last word too, is missing from `wanted`: cutting "
+            message="In the longest sentence the end, or the last word too, is missing from `wanted`: "
+            "cutting "
             "off a column cut off a word there.",
             probe=lambda attempt: (
                 _every(_last_word_lost)(attempt)
@@ -178,11 +193,16 @@ def shift_target(sentences, start_id, end_id, pad_id):
         Mistake(
             name="end-missing",
             message="No row of `wanted` has the end: the model would never learn to stop.",
-            probe=_every(lambda g, w, s, start, end, pad: not any(end in row for row in w)),
+            probe=_every(
+                lambda g, w, s, start, end, pad: all(
+                    end not in a and a[0] in b[:2] for a, b in zip(w, s, strict=True)
+                )
+            ),
         ),
         Mistake(
             name="padded-with-zeros",
-            message="Short rows are filled up with 0. The padding here has the id `pad_id`, and 0 may be a word.",
+            message="Short rows are filled up with 0. The padding here has the id `pad_id`, and 0 may be "
+            "a word.",
             probe=_every(_zeros),
         ),
     ),

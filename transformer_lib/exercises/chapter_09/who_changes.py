@@ -50,7 +50,8 @@ Return your six answers as a list of numbers. Do not run anything before you hav
     mistakes=(
         Mistake(
             name="map-transposed",
-            message="Your first two answers have changed places. Who asks in cross-attention, and who is read?",
+            message="Your first two answers have changed places. Who asks in cross-attention, and who is "
+            "read?",
             probe=entries(7, 5, None, None, None, None),
         ),
         Mistake(
