@@ -42,7 +42,7 @@ def html_card(result: Result) -> str:
         f'<p style="margin:.4em 0">{inline(result.message)}</p>',
         *_notes(result),
         *_error(result),
-        *pictures(result),
+        *([] if result.notes else pictures(result)),  # the notes say what is wrong
         *_folded(result),
     ]
     return (
