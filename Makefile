@@ -2,7 +2,7 @@
 # PYTHON=python3.12 chooses the Python that the environment is made of.
 export PYTHON
 .DEFAULT_GOAL := help
-.PHONY: help set-up setup book serve test lint bench colab repository notebooks requirements clean clean-all
+.PHONY: help set-up setup book serve test lint bench mutate colab repository notebooks requirements clean clean-all
 python := .venv/bin/python
 
 help: ## list these commands
@@ -30,6 +30,9 @@ lint: set-up ## check the code's style, the notebooks' form and the text of ever
 bench: set-up ## time the library next to what else one would use
 	@$(python) benchmarks/attention.py
 
+mutate: set-up ## break the exercises' solutions in every way: which changes does no check notice?
+	@$(python) tools/mutate_solutions.py
+
 colab: set-up ## rehearse Colab: every notebook in a fresh environment with Colab's versions
 	@$(python) tools/colab.py
 
@@ -38,6 +41,7 @@ repository: set-up ## give the book another address: make repository URL=https:/
 
 notebooks: set-up ## bring the notebooks into their common form: badge, set-up, exercises, no outputs
 	@$(python) tools/notebooks.py fix
+	@$(python) tools/exercise_page.py fix
 
 requirements: set-up ## write requirements.txt again from requirements.in
 	@$(python) tools/requirements.py

@@ -85,6 +85,7 @@ def main() -> None:
         "the code (ruff check)": [python, "-m", "ruff", "check", "."],
         "the code's form (ruff format)": [python, "-m", "ruff", "format", "--check", "."],
         "the notebooks' form": [python, "tools/notebooks.py", "check"],
+        "the list of exercises": [python, "tools/exercise_page.py", "check"],
         "the repository's address": [python, "tools/repository.py"],
     }
     wrong = []

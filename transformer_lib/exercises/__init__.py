@@ -1,8 +1,9 @@
 """Exercises that check themselves and name the mistake.
 
 `check("2.3", my_function)` returns a result that a notebook shows as a card; `catalogue()` lists all
-exercises. Each chapter's are in `chapter_NN/`. A learner's code is run with a time limit and cannot
-stop the notebook: see `runner.py` and `restore.py`. How a mistake is found: `diagnose.py`.
+exercises; `progress()` shows which have passed. Each chapter's are in `chapter_NN/`. A learner's code is
+run with a time limit and cannot stop the notebook: see `runner.py` and `restore.py`. How a mistake is
+found: `diagnose.py`. Grading folders of notebooks: `python -m transformer_lib.exercises grade --help`.
 """
 
 from __future__ import annotations
@@ -11,15 +12,19 @@ import difflib
 import importlib
 import pkgutil
 import re
+import sys
 from typing import Any
 
+from transformer_lib.display.html import Html
+from transformer_lib.exercises import record
 from transformer_lib.exercises.diagnose import judge
 from transformer_lib.exercises.errors import error_text
 from transformer_lib.exercises.exercise import Attempt, Case, Exercise, Mistake
+from transformer_lib.exercises.progress import overview
 from transformer_lib.exercises.result import Result
 from transformer_lib.exercises.runner import inside
 
-__all__ = ["Attempt", "Case", "Exercise", "Mistake", "Result", "catalogue", "check"]
+__all__ = ["Attempt", "Case", "Exercise", "Mistake", "Result", "catalogue", "check", "progress"]
 
 _MISSING = object()
 SECONDS = 10.0  # that a learner's code may run in one check, in all
@@ -50,7 +55,10 @@ def check(id: str, candidate: Any = _MISSING, *, seconds: float = SECONDS) -> Re
         if candidate is _MISSING:
             text = f'Pass your function too: `check("{id}", {exercise.name})`.'
             return Result(id=id, status="mistake", mistake="not-a-function", message=text, exercise=exercise)
-        return judge(exercise, candidate, seconds)
+        result = judge(exercise, candidate, seconds)
+        if result.status != "not attempted" and _in_notebook():
+            record.note(id, result.passed)
+        return result
     except Exception as error:
         text = f"The check itself failed, which is not your fault: {error_text(error)}. Please report it."
         return _failed(id, "check-failed", text)
@@ -75,6 +83,21 @@ def catalogue() -> tuple[Exercise, ...]:
     if twice:
         raise ValueError(f"more than one exercise is called {sorted(twice)}")
     return tuple(sorted(found, key=lambda exercise: exercise.key))
+
+
+def progress() -> Html:
+    """What is done, chapter by chapter: a card in a notebook, text elsewhere.
+
+    A check in a notebook notes whether an attempt passed, in a small file of your own (`record.py`
+    says where); nothing is sent anywhere.
+    """
+    return overview(catalogue())
+
+
+def _in_notebook() -> bool:
+    """Whether a kernel runs this, and not a test, a script or a grader."""
+    shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
+    return getattr(shell, "kernel", None) is not None
 
 
 def _failed(id: str, name: str, message: str) -> Result:

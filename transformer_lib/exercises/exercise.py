@@ -184,6 +184,11 @@ class Exercise:
         return [f"argument {number}" for number in range(1, count + 1)]
 
     @property
+    def points(self) -> int:
+        """What it counts when graded: 1, 2 or 3 by difficulty."""
+        return 1 + DIFFICULTIES.index(self.difficulty)
+
+    @property
     def key(self) -> tuple[int, int]:
         """(chapter, number), to sort by."""
         chapter, number = self.id.split(".")
