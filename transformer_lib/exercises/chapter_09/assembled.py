@@ -88,7 +88,8 @@ class Assembled:
         for block, read in zip(self.model.encoder, reads, strict=True):
             attend = functools.partial(read, block.attention)
             norms = self._norm(block.attention_norm), self._norm(block.feed_forward_norm)
-            x = self.post_norm_block(x, attend, self._feed(block.feed_forward), *norms)
+            parts = _Layer(attend), _Layer(self._feed(block.feed_forward))
+            x = self.post_norm_block(x, *parts, *norms)
         return x
 
     def decode(self, target: Tensor, memory: Tensor, source: Tensor) -> Tensor:
@@ -117,27 +118,40 @@ class Assembled:
         q, k, v = (self.split_heads(x @ w.T, layer.n_heads) for w in (layer.w_q, layer.w_k, layer.w_v))
         return self.merge_heads(self.head_weights(q, k) @ v) @ layer.output.weight.T
 
-    def _masked(self, layer: MultiHeadAttention, x: Tensor, past: Tensor) -> Tensor:
+    def _masked(self, layer: MultiHeadAttention, x: Tensor, mask: Tensor) -> Tensor:
         q, k, v = (self.split_heads(x @ w.T, layer.n_heads) for w in (layer.w_q, layer.w_k, layer.w_v))
-        mask = past[None, None].expand(len(x), layer.n_heads, -1, -1)
+        mask = mask[None, None].expand(len(x), layer.n_heads, -1, -1)
         return self.merge_heads(self.masked_attention(q, k, v, mask)) @ layer.output.weight.T
 
-    def _multi_head(self, layer: MultiHeadAttention, x: Tensor, past: Tensor) -> Tensor:
-        mask = past.expand(len(x), -1, -1)
+    def _multi_head(self, layer: MultiHeadAttention, x: Tensor, mask: Tensor) -> Tensor:
+        mask = mask.expand(len(x), -1, -1)
         maps = layer.w_q, layer.w_k, layer.w_v, layer.output.weight
         return self.multi_head_attention(x, *maps, layer.n_heads, mask)
 
-    def _cross(self, layer: MultiHeadAttention, x: Tensor, memory: Tensor, real: Tensor) -> Tensor:
-        heads = [self.cross_attention(x, memory, *maps, real[:, 0]) for maps in _maps_of_heads(layer)]
+    def _cross(self, layer: MultiHeadAttention, x: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        heads = [self.cross_attention(x, memory, *maps, mask[:, 0]) for maps in _maps_of_heads(layer)]
         return self.merge_heads(torch.stack(heads, 1)) @ layer.output.weight.T
 
     def _norm(self, norm: nn.Module) -> Callable[[Tensor], Tensor]:
-        return lambda x: self.layer_norm(x, norm.scale, norm.shift, norm.eps)
+        layer = _Layer(lambda x: self.layer_norm(x, norm.scale, norm.shift, norm.eps))
+        layer.scale, layer.shift, layer.eps = norm.scale, norm.shift, norm.eps
+        return layer
 
     def _feed(self, network: nn.Module) -> Callable[[Tensor], Tensor]:
         wide, narrow = network.widen.weight, network.narrow.weight
         none = wide.new_zeros(len(wide)), narrow.new_zeros(len(narrow))
         return lambda x: self.feed_forward(x, wide, none[0], narrow, none[1])
+
+
+class _Layer(nn.Module):
+    """A function as a module, where an exercise promises modules."""
+
+    def __init__(self, function: Callable[[Tensor], Tensor]):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.function(x)
 
 
 def _maps_of_heads(layer: MultiHeadAttention) -> list[tuple[Tensor, Tensor, Tensor]]:
