@@ -37,6 +37,24 @@ def test_message_has_the_learners_own_shapes_and_values():
     assert "?" not in message
 
 
+def test_prepared_candidate_is_judged_in_place_of_the_given_one():
+    def prepare(candidate, seconds):
+        return candidate[0], (("first of", f"{len(candidate(0))} in {seconds:g} s"),)
+
+    class Several:
+        def __call__(self, scores):
+            return [shares, over_rows]
+
+        def __getitem__(self, number):
+            return self(0)[number]
+
+    exercise = dataclasses.replace(SHARES, prepare=prepare)
+    result = judge(exercise, Several(), 7)
+    assert result.passed
+    assert result.notes == (("first of", "2 in 7 s"),)
+    assert judge(SHARES, shares, 7).notes == ()
+
+
 def test_probe_catches_every_spelling():
     result = judge(SHARES, lambda s: 2 * s.softmax(-1), 10)
     assert (result.mistake, result.message) == ("twice", "Twice too much: 2.")

@@ -115,6 +115,9 @@ class Exercise:
         hints: from a nudge to nearly the whole way.
         mistakes: in the order in which they are tried, fundamental first.
         run: how a candidate is called on a case: for classes, or several calls.
+        prepare: of a candidate and the seconds that it may run, what is judged in its place, and notes for
+            the card, (what, how it went). For answers that are put together from several; it must guard
+            each call of the learner's code itself.
         tolerance: largest difference from the reference, absolute and relative.
 
     Raises:
@@ -133,6 +136,7 @@ class Exercise:
     hints: tuple[str, ...]
     mistakes: tuple[Mistake, ...]
     run: Callable = call
+    prepare: Callable[[Any, float], tuple[Any, tuple[tuple[str, str], ...]]] | None = None
     tolerance: float = 1e-4
 
     def __post_init__(self):
