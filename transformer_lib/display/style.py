@@ -50,7 +50,7 @@ def matplotlib_style() -> dict[str, Any]:
 
 
 def set_up() -> torch.device:
-    """Give the figures the book's style and pick the device: CUDA when there is one, else one thread of the CPU.
+    """Give the figures the book's style and pick the device: CUDA when there is one, else one CPU thread.
 
     In Colab it says in one line what it found; elsewhere it prints nothing.
     """
