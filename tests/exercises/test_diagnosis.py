@@ -1,6 +1,7 @@
 """Which name an attempt gets, and what the message says."""
 
 import dataclasses
+import re
 import sys
 
 import pytest
@@ -299,6 +300,16 @@ def test_random_result_is_called_so_however_it_is_drawn():
     ):
         assert name(noise) == "random-result"
     assert name(lambda s: shares(s) + 0.3) == "wrong-values"
+
+
+def test_numbers_that_read_the_same_are_told_with_more_digits():
+    def slightly_off(s):
+        return shares(s) * (1 + 3e-4 * (torch.arange(s.shape[-1]) == 0))
+
+    message = judge(SHARES, slightly_off, 10).message
+    came, expected = re.search(r": (\S+) came, (\S+) was expected", message).groups()
+    assert came != expected
+    assert f"{float(came):.3g}" == f"{float(expected):.3g}"
 
 
 def test_wrong_numpy_answer_is_not_called_random():
