@@ -104,7 +104,7 @@ def test_noise_of_the_right_shape_gets_no_name_of_a_known_mistake(id):
     def noise(*args):
         right = reference(*args)
         generator = torch.Generator().manual_seed(1)
-        shapes = [part.shape for part in right] if isinstance(right, tuple) else [right.shape]
+        shapes = [torch.as_tensor(part).shape for part in (right if isinstance(right, tuple) else (right,))]
         drawn = [torch.randn(shape, generator=generator) for shape in shapes]
         return tuple(drawn) if isinstance(right, tuple) else drawn[0]
 
