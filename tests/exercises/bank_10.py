@@ -289,7 +289,9 @@ CACHE = (128, 1, 16, 4, 0.5)
 def cache_in_python():
     word = 2 * 32 * 8 * 128 * 2
     text = 8192 * word
-    return np.array([word / 1024, text / 1024**3, 16 * text / 1024**3, 4 * text / 1024**3, text / 2 / 1024**3])
+    return np.array(
+        [word / 1024, text / 1024**3, 16 * text / 1024**3, 4 * text / 1024**3, text / 2 / 1024**3]
+    )
 
 
 # ------------------------------------------------------------------ 10.7 grouped queries
