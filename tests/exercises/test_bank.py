@@ -120,7 +120,8 @@ def noise(right):
     generator = torch.Generator().manual_seed(1)
     if isinstance(right, torch.Tensor):
         kind = right.dtype if right.is_floating_point() else torch.float32
-        return torch.randn(right.shape, generator=generator, dtype=torch.float64).to(kind)
+        drawn = torch.randn(right.shape, generator=generator, dtype=torch.float64).to(kind)
+        return drawn + 0 * right if right.requires_grad else drawn  # still a function of what it was
     return torch.randn((), generator=generator).item()
 
 
