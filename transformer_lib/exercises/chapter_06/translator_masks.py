@@ -109,6 +109,13 @@ def _cross_mask_is(mask: Callable) -> Probe:
     return probe
 
 
+def _holds_numbers(case: Case) -> bool:
+    """Whether a mask of the right shape holds whole numbers."""
+    pairs = zip(case.got, case.expected, strict=True)
+    numbers = [got for got, e in pairs if got.shape == e.shape and got.dtype != torch.bool]
+    return bool(numbers) and all(bool((mask == mask.round()).all()) for mask in numbers)
+
+
 def _opposite(part: int) -> Probe:
     return lambda attempt: all(torch.equal(c.got[part], ~c.expected[part]) for c in attempt.cases)
 
@@ -168,13 +175,7 @@ def translator_masks(source, target, pad_id):
             name="numbers-for-booleans",
             message="The masks hold numbers, not booleans. Join booleans by `&`; `+` and `*` with "
             "floats make numbers of them.",
-            probe=lambda attempt: all(
-                any(
-                    mask.dtype != torch.bool and mask.shape == e.shape
-                    for mask, e in zip(c.got, c.expected, strict=True)
-                )
-                for c in attempt.cases
-            ),
+            probe=lambda attempt: all(map(_holds_numbers, attempt.cases)),
         ),
         Mistake(
             name="all-three-bugs-left",
