@@ -28,7 +28,7 @@ lint: set-up ## check the code's style, the notebooks' form and the text of ever
 	@$(python) tools/lint.py
 
 bench: set-up ## time the library next to what else one would use
-	@$(python) benchmarks/attention.py
+	@$(python) benchmarks/run.py
 
 mutate: set-up ## break the exercises' solutions in every way: which changes does no check notice?
 	@$(python) tools/mutate_solutions.py

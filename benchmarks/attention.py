@@ -1,23 +1,19 @@
-"""Time attention, one head, forward: word by word, in matrix form, fused, and torch's own (`make bench`).
-
-Each time is the best of several runs, in milliseconds, on the device that is named.
-"""
+"""Attention, one head, forward: word by word, in matrix form, fused, and torch's own; best times in ms."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 
 import torch
 import torch.nn.functional as F
+from measuring import DEVICE, Result, best_seconds
 
 from transformer_lib import attend_fused, attend_one, attention
 
 LENGTHS = (64, 256, 1024, 4096)  # words
 D_HEAD = 64
 LONGEST_LOOP = 256  # words; word by word takes too long beyond
-SECONDS = 1.0  # for each time
 
 
 def word_by_word(q, k, v):
@@ -32,41 +28,14 @@ WAYS: dict[str, Callable] = {
 }
 
 
-def milliseconds(run: Callable, device: torch.device) -> float:
-    """The best time of one call."""
-    finish = torch.cuda.synchronize if device.type == "cuda" else lambda: None
-    best, end = float("inf"), time.perf_counter() + SECONDS
-    run()
-    while True:
-        finish()
-        start = time.perf_counter()
-        run()
-        finish()
-        best = min(best, time.perf_counter() - start)
-        if time.perf_counter() > end:
-            return 1000 * best
-
-
-def main() -> None:
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    name = (
-        torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"
-    )
-    print(f"Attention, one head, d_k = {D_HEAD}, float32, forward, on {name}; best time in ms\n")
-    print(f"{'words':38}" + "".join(f"{length:>10}" for length in LENGTHS))
-    generator = torch.Generator(device).manual_seed(0)
-    inputs = {
-        length: [torch.randn(1, length, D_HEAD, device=device, generator=generator) for _ in "qkv"]
-        for length in LENGTHS
-    }
-    with torch.inference_mode():
-        for way, function in WAYS.items():
-            times = []
-            for length, qkv in inputs.items():
-                left_out = function is word_by_word and length > LONGEST_LOOP
-                times.append("–" if left_out else f"{milliseconds(partial(function, *qkv), device):.2f}")
-            print(f"{way:38}" + "".join(f"{value:>10}" for value in times), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+@torch.inference_mode()
+def main(quick: bool = False) -> list[Result]:
+    print(f"{'words':>8}  " + "  ".join(WAYS))
+    for length in LENGTHS[: 2 if quick else None]:
+        qkv = [torch.randn(1, length, D_HEAD, device=DEVICE) for _ in "qkv"]
+        ways = {way: f for way, f in WAYS.items() if f is not word_by_word or length <= LONGEST_LOOP}
+        times = best_seconds(*(partial(f, *qkv) for f in ways.values()), seconds=0.1 if quick else 3)
+        ms = dict(zip(ways, times, strict=True))
+        cells = (f"{1000 * ms[way]:.3f}" if way in ms else "–" for way in WAYS)
+        print(f"{length:>8}  " + "  ".join(f"{c:>{len(way)}}" for c, way in zip(cells, WAYS, strict=True)))
+    return []

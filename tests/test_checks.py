@@ -4,8 +4,7 @@ import pytest
 import torch
 from checking import compiled, raises, unchecked
 
-from transformer_lib.attention import check_attention
-from transformer_lib.checks import check_ids, check_words, first_outside
+from transformer_lib.checks import check_attention, check_ids, check_words, first_outside, fit_bias, fit_mask
 
 B, H, T, S, K = 2, 3, 5, 7, 11
 
@@ -73,3 +72,50 @@ def test_queries_keys_and_values_in_every_rank():
             check_attention(q=q, k=v, v=v)
     with raises(ValueError, "same rank"):
         check_attention(q=torch.zeros(1, 1, 1, T, K), k=torch.zeros(1, 1, 1, S, K))
+
+
+# The fit of masks and biases
+
+SCORES = {4: (B, H, T, S), 3: (B, T, S), 2: (T, S)}
+CPU = torch.device("cpu")
+
+
+def fits(shape: tuple[int, ...], scores: tuple[int, ...]) -> bool:
+    """Written the other way round: by listing what each axis may be."""
+    if len(shape) == 4 and len(scores) == 3:
+        shape = shape[:1] + shape[2:] if shape[1] == 1 else ()
+    elif len(shape) == 4 and len(scores) == 2:
+        shape = shape[2:] if shape[:2] == (1, 1) else ()
+    return len(shape) == len(scores) and all(m in {1, n} for m, n in zip(shape, scores, strict=True))
+
+
+@pytest.mark.parametrize("rank", SCORES)
+def test_every_shape_of_mask_fits_or_is_named(rank):
+    sizes, scores, let_through = (1, B, H, T, S), SCORES[rank], 0
+    shapes = [()]
+    for _ in range(4):
+        shapes += [(*shape, n) for shape in shapes for n in sizes if len(shape) < 4]
+    for shape in set(shapes):
+        mask = torch.ones(shape, dtype=torch.bool)
+        if fits(shape, scores):
+            let_through += 1
+            fitted = fit_mask(mask, scores, CPU)
+            assert fitted.dim() == rank
+            assert torch.broadcast_to(fitted, scores).shape == scores
+            assert fit_bias(mask.double(), scores, torch.zeros(1)).dtype == torch.float32
+        else:
+            with raises(ValueError, "mask of shape .* does not fit scores of shape"):
+                fit_mask(mask, scores, CPU)
+    assert let_through == {4: 16, 3: 16, 2: 8}[rank]
+
+
+@pytest.mark.parametrize(("fit", "last"), [(fit_mask, CPU), (fit_bias, torch.zeros(1))])
+def test_masks_and_biases_of_the_wrong_kind_or_elsewhere_are_named(fit, last):
+    right, wrong = (torch.bool, torch.float32) if fit is fit_mask else (torch.float32, torch.bool)
+    for dtype in (wrong, torch.int64, torch.uint8):
+        with raises(TypeError, f"got {dtype}"):
+            fit(torch.ones(T, S, dtype=dtype), (T, S), last)
+    with raises(TypeError, "got list"):
+        fit([[1]], (T, S), last)
+    with raises(ValueError, "is on meta, the scores on cpu"):
+        fit(torch.ones(T, S, dtype=right, device="meta"), (T, S), last)

@@ -5,7 +5,6 @@ import torch
 import torch.nn.functional as F
 from checking import raises
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
 from transformer_lib import EncoderDecoder, TransformerEncoder, TransformerLM, attention
@@ -13,10 +12,8 @@ from transformer_lib.configs import EncoderConfig, EncoderDecoderConfig, LMConfi
 from transformer_lib.cost import (
     decoding_bytes,
     decoding_flops,
-    fitted_exponent,
     flops,
     kv_cache_bytes,
-    measure,
     parameters,
     training_bytes,
 )
@@ -200,6 +197,8 @@ def kept(f, given):
         config(LMConfig, n_kv_heads=2, bias=False, tie_embeddings=False, activation="relu"),
         config(LMConfig, gated=True, activation="silu", d_ff=29, pre_norm=False),
         config(LMConfig, gated=True, activation="relu"),
+        config(LMConfig, norm="rms"),
+        config(EncoderDecoderConfig, norm="rms"),
         config(EncoderConfig, embedding_norm=True),
         config(EncoderDecoderConfig),
         config(EncoderDecoderConfig, pre_norm=True, n_kv_heads=1, activation="gelu"),
@@ -244,59 +243,6 @@ def test_explicit_attention_keeps_its_weights():
     assert explicit - fused == B * 4 * T * (T - 1) * 4  # the kernel keeps one number for each query
 
 
-# Measuring
-
-
-def profiled(f):
-    """Peak bytes by torch's profiler, which sees every allocation, those inside of kernels too."""
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as record:
-        f()
-    now = peak = 0
-    events = (e for e in record.profiler.kineto_results.events() if e.name() == "[memory]")
-    for event in sorted(events, key=lambda e: e.start_ns()):
-        now += event.nbytes()
-        peak = max(peak, now)
-    return peak
-
-
-def test_peak_bytes_are_those_of_the_profiler():
-    q, k, v = torch.randn(3, 2, 4, 128, 16, requires_grad=True).unbind()
-
-    def f():
-        torch.autograd.grad(attention(q, k, v).square().sum(), (q, k, v))
-
-    f()
-    expected = profiled(f)
-    assert expected > 2 * 2 * 4 * 128 * 128 * 4
-    assert measure(f).peak_bytes == pytest.approx(expected, rel=0.01)
-
-
-def test_peak_bytes_by_hand():
-    x = torch.zeros(1000)
-    assert measure(lambda: x.view(10, 100).T).peak_bytes == 0  # a view holds nothing of its own
-    assert measure(lambda: x.clone().add_(1).mul_(2)).peak_bytes == 4000
-    assert measure(lambda: [x + 1 for _ in range(5)]).peak_bytes == 20_000
-    assert measure(lambda: [(x + 1).sum() for _ in range(5)]).peak_bytes == 4000 + 5 * 4
-    meta = torch.zeros(10**9, device="meta")
-    assert measure(lambda x: x + 1, meta, repeats=1).peak_bytes == 4 * 10**9
-
-
-def test_seconds_are_the_fastest_of_the_calls(monkeypatch):
-    calls, clock = [], iter([0.0, 5.0, 10.0, 12.0, 20.0, 23.0])
-    monkeypatch.setattr("transformer_lib.cost.time.perf_counter", lambda: next(clock))
-    assert measure(calls.append, 7, repeats=3).seconds == 2.0
-    assert calls == [7] * 4
-
-
-def test_fitted_exponent():
-    sizes = [64, 128, 256, 512]
-    assert fitted_exponent(sizes, [3 * n**2 for n in sizes]) == pytest.approx(2)
-    assert fitted_exponent(sizes, [0.1 * n**0.5 for n in sizes]) == pytest.approx(0.5)
-    assert fitted_exponent([1, 10], [10**6, 10**7]) == pytest.approx(1)
-    peaks = [measure(attention, *torch.randn(3, 1, n, 8, device="meta"), repeats=1).peak_bytes for n in sizes]
-    assert fitted_exponent(sizes, peaks) == pytest.approx(2, abs=0.1)
-
-
 # Wrong input
 
 
@@ -311,10 +257,6 @@ def test_fitted_exponent():
         (lambda: kv_cache_bytes(config(EncoderDecoderConfig), 5), "needs a source"),
         (lambda: training_bytes(config(LMConfig), 0), "at least 1"),
         (lambda: decoding_bytes(config(EncoderDecoderConfig), 4, source=0), "got 5, 0"),
-        (lambda: measure(torch.ones, 3, repeats=0), "repeats must be at least 1; got 0"),
-        (lambda: fitted_exponent([1, 1], [2, 3]), "two sizes or more"),
-        (lambda: fitted_exponent([1, 2], [2, 3, 4]), "an amount for each"),
-        (lambda: fitted_exponent([1, 2], [0, 3]), "above 0"),
     ],
 )
 def test_wrong_input_is_named(call, message):

@@ -4,13 +4,12 @@ import math
 
 import pytest
 import torch
-import torch.nn.functional as F
 from checking import raises, unchecked
 from torch.utils.flop_counter import FlopCounterMode
 
 from transformer_lib import attend_fused, attention, causal_mask, padding_mask, sliding_window_mask
-from transformer_lib.cost import fitted_exponent, measure
-from transformer_lib.efficient import attend_blocks, attend_linear, linear_attention_weights
+from transformer_lib.efficient import attend_blocks
+from transformer_lib.measuring import fitted_exponent, measure
 
 B, H, T, S, K, DV = 2, 3, 11, 17, 5, 7
 BLOCKS = pytest.mark.parametrize("block", [1, 3, 5, 128])
@@ -102,9 +101,6 @@ def test_lower_ranks(lead):
         q, k, v = qkv(lead=lead)
         out = attend_blocks(q, k, v, causal=causal, block=4)
         torch.testing.assert_close(out, attention(q, k, v, mask), atol=1e-12, rtol=0)
-        out = attend_linear(q, k, v, causal=causal, block=4)
-        expected = linear_attention_weights(q, k, mask) @ v
-        torch.testing.assert_close(out, expected, atol=1e-12, rtol=0)
 
 
 @pytest.mark.parametrize("options", [{}, {"causal": True}, {"window": 2}, {"masked": True}], ids=str)
@@ -114,8 +110,6 @@ def test_gradcheck(options):
     q, k, v = (torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes)
     mask = torch.rand(2, 3, 4) < 0.6 if options.pop("masked", False) else None
     assert torch.autograd.gradcheck(lambda *x: attend_blocks(*x, mask, block=2, **options), (q, k, v))
-    if "window" not in options and mask is None:
-        assert torch.autograd.gradcheck(lambda *x: attend_linear(*x, block=2, **options), (q, k, v))
 
 
 @pytest.mark.parametrize(("dtype", "atol"), [(torch.float32, 1e-5), (torch.bfloat16, 2e-2)])
@@ -123,22 +117,20 @@ def test_other_dtypes(dtype, atol, device):
     q, k, v = (x / 2 for x in qkv(dtype=dtype, device=device))
     inputs = [x.requires_grad_() for x in (q, k, v)]
     exact = [x.detach().double().requires_grad_() for x in inputs]
-    for f in (attend_blocks, attend_linear):
-        out, expected = f(*inputs, causal=True, block=4), f(*exact, causal=True)
-        assert out.dtype == dtype
-        torch.testing.assert_close(out.double(), expected, atol=atol, rtol=atol)
-        grads = (torch.autograd.grad(o.sum(), i) for o, i in ((out, inputs), (expected, exact)))
-        for x, y in zip(*grads, strict=True):
-            assert x.dtype == dtype
-            torch.testing.assert_close(x.double(), y, atol=2 * atol, rtol=2 * atol)
+    out, expected = attend_blocks(*inputs, causal=True, block=4), attend_blocks(*exact, causal=True)
+    assert out.dtype == dtype
+    torch.testing.assert_close(out.double(), expected, atol=atol, rtol=atol)
+    grads = (torch.autograd.grad(o.sum(), i) for o, i in ((out, inputs), (expected, exact)))
+    for x, y in zip(*grads, strict=True):
+        assert x.dtype == dtype
+        torch.testing.assert_close(x.double(), y, atol=2 * atol, rtol=2 * atol)
 
 
 def test_half_precision_sums_are_taken_in_float32():
     # In bfloat16 the sum of 4,096 equal terms would stop at 256: eight bits hold no more.
     q, k, v = (torch.zeros(n, 1, dtype=torch.bfloat16) for n in (1, 4096, 4096))
     v[:2048] = 1
-    for f in (attend_blocks, attend_linear):
-        assert f(q, k, v).item() == f(q, k, v, causal=True, block=1).item() == 0.5
+    assert attend_blocks(q, k, v).item() == attend_blocks(q, k, v, causal=True, block=1).item() == 0.5
 
 
 def test_a_word_with_nothing_to_read_gives_zero_and_a_finite_gradient():
@@ -148,65 +140,20 @@ def test_a_word_with_nothing_to_read_gives_zero_and_a_finite_gradient():
         out.sum().backward()
     assert (out[0, 1, 4] == 0).all()
     assert (q.grad[0, 1, 4] == 0).all()
-    hidden = torch.zeros(1, 1, 1, S, dtype=torch.bool)
-    assert (attend_linear(*qkv(), hidden) == 0).all()
-    assert (linear_attention_weights(*qkv()[:2], hidden) == 0).all()
 
 
-@pytest.mark.parametrize("f", [attend_blocks, attend_linear])
-def test_the_past_is_blind_to_the_future(f):
+def test_the_past_is_blind_to_the_future():
     q, k, v = (x.requires_grad_() for x in qkv(T=S))
-    out = f(q, k, v, causal=True, block=4)
+    out = attend_blocks(q, k, v, causal=True, block=4)
     for i in (0, 2, 3, 4, S - 2):
         changed = [x.detach().clone() for x in (k, v)]
         for x in changed:
             x[..., i + 1 :, :] = torch.randn_like(x[..., i + 1 :, :])
-        again = f(q, *changed, causal=True, block=4)
+        again = attend_blocks(q, *changed, causal=True, block=4)
         assert torch.equal(out[..., : i + 1, :], again[..., : i + 1, :])
         assert not torch.equal(out[..., i + 1, :], again[..., i + 1, :])
         for grad in torch.autograd.grad(out[..., : i + 1, :].square().sum(), (k, v), retain_graph=True):
             assert (grad[..., i + 1 :, :] == 0).all()
-
-
-# Linear attention
-
-
-def test_linear_attention_by_hand():
-    """elu(x) + 1 is x + 1 above 0 and e^x below: similarities 2 · 3 and 2 · e^-1."""
-    q, k = torch.tensor([[1.0]]).double(), torch.tensor([[2.0], [-1.0]]).double()
-    a, b = 2 * 3, 2 * torch.tensor(-1.0).double().exp().item()
-    torch.testing.assert_close(linear_attention_weights(q, k), torch.tensor([[a, b]]).double() / (a + b))
-    out = attend_linear(q, k, torch.tensor([[10.0], [20.0]]).double())
-    assert out.item() == pytest.approx((10 * a + 20 * b) / (a + b), abs=1e-12)
-
-
-@pytest.mark.parametrize("padded", [False, True])
-@pytest.mark.parametrize("causal", [False, True])
-@BLOCKS
-def test_linear_attention_is_the_explicit_form(block, causal, padded, device):
-    mask = padding_mask(torch.tensor([8, S], device=device)) if padded else None
-    full = mask
-    if causal:
-        full = causal_mask(T, S, device=device)
-        full = full if mask is None else full & mask
-    agree(
-        lambda q, k, v: attend_linear(q, k, v, mask, causal=causal, block=block),
-        lambda q, k, v: linear_attention_weights(q, k, full) @ v,
-        qkv(device=device),
-    )
-
-
-def test_linear_attention_is_a_recurrent_network():
-    """Causal: one word after the other, with a state whose size does not depend on the length."""
-    q, k, v = qkv(T=S)
-    s, z = torch.zeros(B, H, K, DV).double(), torch.zeros(B, H, K).double()
-    outputs = []
-    for i in range(S):
-        phi_q, phi_k = (F.elu(x[:, :, i]) + 1 for x in (q, k))
-        s, z = s + phi_k[..., None] * v[:, :, i, None], z + phi_k
-        outputs.append((phi_q[..., None] * s).sum(-2) / (phi_q * z).sum(-1, keepdim=True))
-    expected = torch.stack(outputs, -2)
-    torch.testing.assert_close(attend_linear(q, k, v, causal=True, block=4), expected, atol=1e-12, rtol=1e-12)
 
 
 # Memory and work, counted
@@ -216,8 +163,6 @@ FORMS = {
     "blocks": attend_blocks,
     "causal blocks": lambda q, k, v: attend_blocks(q, k, v, causal=True),
     "window": lambda q, k, v: attend_blocks(q, k, v, window=100),
-    "linear": attend_linear,
-    "causal linear": lambda q, k, v: attend_linear(q, k, v, causal=True),
 }
 
 
@@ -236,7 +181,7 @@ def peak_bytes(f, n, backward, device="meta"):
 @pytest.mark.parametrize("backward", [False, True])
 @pytest.mark.parametrize("form", FORMS)
 def test_memory_is_linear_in_the_length(form, backward):
-    sizes = [2048, 4096, 8192] if "linear" in form else [256, 512, 1024]
+    sizes = [256, 512, 1024]
     peaks = [peak_bytes(FORMS[form], n, backward) for n in sizes]
     assert fitted_exponent(sizes, peaks) < 1.05  # below 1 where what one block takes weighs in
     for_each_word = [(peaks[i + 1] - peaks[i]) / sizes[i] for i in (0, 1)]
@@ -265,10 +210,8 @@ def test_work_outside_the_mask_is_skipped():
     full = count(attend_blocks, n)
     assert full == 4 * n * n * 16
     assert count(FORMS["causal blocks"], n) == full * (n // block + 1) / (2 * n // block)
-    for form in ("window", "linear", "causal linear"):  # from 512 words on, each word more costs the same
-        assert count(FORMS[form], 1024) - count(FORMS[form], 512) == (
-            count(FORMS[form], 1536) - count(FORMS[form], 1024)
-        )
+    costs = [count(FORMS["window"], words) for words in (512, 1024, 1536)]
+    assert costs[1] - costs[0] == costs[2] - costs[1]  # each word more costs the same
     wide = 4 * n * 16 * (block + 100 - 1)  # at most the keys that some query of the block may read
     assert 0.8 * wide < count(FORMS["window"], n) <= wide
 
@@ -277,16 +220,16 @@ def test_work_outside_the_mask_is_skipped():
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
 def test_works_compiled():
     q, k, v = qkv()
-    for f in (attend_blocks, attend_linear):
-        with unchecked():
-            compiled = torch.compile(f, backend="eager", fullgraph=True)(q, k, v, causal=True, block=5)
-        torch.testing.assert_close(compiled, f(q, k, v, causal=True))
+    with unchecked():
+        compiled = torch.compile(attend_blocks, backend="eager", fullgraph=True)(
+            q, k, v, causal=True, block=5
+        )
+    torch.testing.assert_close(compiled, attend_blocks(q, k, v, causal=True))
 
 
 # Wrong input
 
 
-@pytest.mark.parametrize("f", [attend_blocks, attend_linear])
 @pytest.mark.parametrize(
     ("change", "kind", "message"),
     [
@@ -298,17 +241,15 @@ def test_works_compiled():
         ({"q": torch.ones(B, H, S + 1, K).double(), "causal": True}, ValueError, "T=18, S=17"),
     ],
 )
-def test_wrong_input_is_named(f, change, kind, message):
+def test_wrong_input_is_named(change, kind, message):
     q, k, v = qkv()
     with raises(kind, message):
-        f(**({"q": q, "k": k, "v": v} | change))
+        attend_blocks(**({"q": q, "k": k, "v": v} | change))
 
 
-def test_wrong_windows_and_masks_are_named():
+def test_wrong_windows_are_named():
     q, k, v = qkv()
     with raises(ValueError, "window must hold at least 1 word, the word itself; got 0"):
         attend_blocks(q, k, v, window=0)
     with raises(ValueError, "T=17, S=11"):
         attend_blocks(k, q, q, window=3)
-    with raises(ValueError, r"hides keys only.*got \(1, 1, 11, 17\)"):
-        attend_linear(q, k, v, causal_mask(T, S))

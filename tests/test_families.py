@@ -155,8 +155,10 @@ def test_settings_that_the_modules_do_not_have_are_refused():
     refused("gpt2", "scale_attn_by_inverse_layer_idx=True", scale_attn_by_inverse_layer_idx=True)
     refused("gpt2", "scale_attn_weights=False", scale_attn_weights=False)
     refused("llama", "head_dim=8 cannot be read, only 4", head_dim=8)
-    refused("llama", "rope_type='llama3'", rope_parameters={"rope_type": "llama3", "rope_theta": 5.0})
-    refused("llama", "type='linear'", rope_parameters=None, rope_scaling={"type": "linear", "factor": 2.0})
+    scaled = {"rope_type": "llama3", "factor": 8.0, "original_max_position_embeddings": 8192}
+    refused("llama", r"are scaled cannot be read; got .*'llama3', 'factor': 8\.0", rope_parameters=scaled)
+    refused("llama", "'llama3'", rope_parameters=None, rope_scaling=scaled)
+    refused("llama", "'linear'", rope_parameters=None, rope_scaling={"type": "linear", "factor": 2.0})
     refused("llama", "mlp_bias=True", mlp_bias=True)
     refused("mistral", "sliding_window=4096", sliding_window=4096)
     refused("marian", "decoder_layers=2 cannot be read, only 3", decoder_layers=2)

@@ -196,6 +196,17 @@ def test_cached_equals_uncached_at_every_split(rotate, n_kv_heads, device):
 
 
 @torch.no_grad()
+def test_a_cache_under_autocast_takes_and_gives_its_dtype(device):
+    module, x = layer(device).float(), words(device=device).float()
+    cache = module.new_cache(B, T)
+    with torch.autocast(device.type, torch.bfloat16):
+        full = module(x, causal=True)
+        parts = [module(part, causal=True, cache=cache) for part in x.split([2, 1, T - 3], dim=1)]
+    assert torch.cat(parts, 1).dtype == full.dtype == torch.bfloat16
+    torch.testing.assert_close(torch.cat(parts, 1), full, atol=2e-2, rtol=2e-2)
+
+
+@torch.no_grad()
 def test_a_cache_with_left_padding_and_rows_chosen():
     """Padding on the left, given positions: each sentence as if it were alone; then rows are reordered."""
     module, x = layer(rotate=rotate_halves), words()

@@ -25,6 +25,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from transformer_lib.checks import check_attention, check_words, fit_bias, fit_mask
+
 
 def attend_one(
     q: Float[Tensor, " K"],
@@ -130,7 +132,8 @@ def attend_fused(
     """The same numbers as `attention`, by torch's fused kernel, which never stores the (T, S) weights.
 
     Arguments and errors as `attention`, and causal: the kernel itself hides the future, in half the time
-    of a mask that says the same; only where T = S, and without mask and bias.
+    of a mask that says the same; only where T = S, and without mask and bias. Hidden keys must be finite too:
+    the kernel adds −∞ to their scores, which leaves NaN as it is.
 
     >>> import torch
     >>> q, k, v = torch.randn(3, 5, 7).unbind()
@@ -210,15 +213,11 @@ class SelfAttention(nn.Module):
 
     def _check_words(self, x: Tensor) -> None:
         weight = self.query.weight
-        if not isinstance(x, Tensor) or x.dtype != weight.dtype:
-            kind = x.dtype if isinstance(x, Tensor) else type(x).__name__
-            raise TypeError(f"x must hold a vector of {weight.dtype} numbers for each word; got {kind}")
-        if not 2 <= x.dim() <= 3 or x.shape[-1] != weight.shape[1]:
-            raise ValueError(
-                f"x must have shape (T, D) or (B, T, D) with D = {weight.shape[1]}; got {tuple(x.shape)}"
-            )
-        if x.device != weight.device:
-            raise ValueError(f"x is on {x.device}, the weights on {weight.device}")
+        check_words(x, weight)
+        if x.dim() > 3:
+            raise ValueError(f"x must have shape (T, D) or (B, T, D); got {tuple(x.shape)}")
+        if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
+            raise TypeError(f"x must hold {weight.dtype} numbers, as the weights; got {x.dtype}")
 
 
 def _scale(q: Tensor, scale: float | None) -> float:
@@ -226,61 +225,3 @@ def _scale(q: Tensor, scale: float | None) -> float:
     if isinstance(scale, bool) or not isinstance(scale, int | float) or not math.isfinite(scale):
         raise ValueError(f"scale must be a finite number or None; got {scale!r}")
     return scale
-
-
-def check_attention(**named: Tensor) -> None:
-    """Raise unless q, k and, if given, v are floating-point tensors whose shapes, dtypes and devices fit."""
-    for name, x in named.items():
-        if not isinstance(x, Tensor) or not x.is_floating_point():
-            kind = x.dtype if isinstance(x, Tensor) else type(x).__name__
-            raise TypeError(f"{name} must be a tensor of floating-point numbers; got {kind}")
-    q, k, v = named["q"], named["k"], named.get("v", named["k"])
-    if not q.dtype == k.dtype == v.dtype or not q.device == k.device == v.device:
-        raise ValueError(f"{', '.join(named)} must share one dtype and one device; got {_came(named)}")
-    if not 2 <= q.dim() <= 4 or not q.shape[:-2] == k.shape[:-2] == v.shape[:-2]:
-        raise ValueError(
-            "all must have the same rank, 2 (T, K), 3 (B, T, K) or 4 (B, H, T, K), and the same B and H; "
-            f"got {_came(named)}"
-        )
-    if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
-        raise ValueError(f"keys must be as wide as queries, and as many as values; got {_came(named)}")
-    if 0 in q.shape or 0 in k.shape or 0 in v.shape:
-        raise ValueError(f"a sentence must have at least one word, and a word a vector; got {_came(named)}")
-
-
-def _came(named: dict[str, Tensor]) -> str:
-    return ", ".join(f"{name} {tuple(x.shape)} {x.dtype} on {x.device}" for name, x in named.items())
-
-
-def fit_mask(mask: Tensor, scores: tuple[int, ...], device: torch.device) -> Tensor:
-    """The mask with the rank of the scores; raises unless it is boolean and fits their shape and device."""
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise TypeError(f"a mask must be a boolean tensor, True = may attend (see masks.py); got {kind}")
-    return _fit("mask", mask, scores, device)
-
-
-def fit_bias(bias: Tensor, scores: tuple[int, ...], q: Tensor) -> Tensor:
-    """The bias with the rank of the scores and the dtype of q; raises unless it is numbers and fits."""
-    if not isinstance(bias, Tensor) or not bias.is_floating_point():
-        kind = bias.dtype if isinstance(bias, Tensor) else type(bias).__name__
-        raise TypeError(f"a bias must be a tensor of floating-point numbers; got {kind}")
-    return _fit("bias", bias, scores, q.device).to(q.dtype)
-
-
-def _fit(name: str, x: Tensor, scores: tuple[int, ...], device: torch.device) -> Tensor:
-    """x with the rank of the scores, checked. No axis is ever guessed: a (B, S) mask would broadcast as
-    (T, S) where B = T, and hide the wrong words silently."""
-    if x.device != device:
-        raise ValueError(f"the {name} is on {x.device}, the scores on {device}")
-    fitted = x
-    if x.dim() == 4 > len(scores) and x.shape[1] == 1:  # one head
-        fitted = x[:, 0]
-        if len(scores) == 2 and x.shape[0] == 1:  # one sentence
-            fitted = fitted[0]
-    if fitted.dim() != len(scores) or any(m not in (1, n) for m, n in zip(fitted.shape, scores, strict=True)):
-        raise ValueError(
-            f"a {name} of shape {tuple(x.shape)} does not fit scores of shape {tuple(scores)}: it must be "
-            "(B, H, T, S), with 1 where it is the same for all (masks.py makes such masks), or of their rank"
-        )
-    return fitted

@@ -57,13 +57,15 @@ def rms_norm(
     >>> rms_norm(torch.tensor([[3.0, 4.0]]), torch.ones(2), eps=0.0) * 12.5**0.5
     tensor([[3., 4.]])
 
-    Source: Zhang & Sennrich 2019, Eq. 4.
+    Source: Zhang & Sennrich 2019, "Root Mean Square Layer Normalization".
     """
     return scale * x / torch.sqrt(x.square().mean(-1, keepdim=True) + eps)
 
 
 class LayerNorm(nn.Module):
     """`layer_norm` with a learned scale and shift, by torch's fused kernel.
+
+    Raises ValueError for a width below 1, eps below 0, or words of another width.
 
     >>> import torch
     >>> LayerNorm(6)(torch.randn(2, 5, 6)).shape
@@ -83,7 +85,7 @@ class LayerNorm(nn.Module):
 
 
 class RMSNorm(nn.Module):
-    """`rms_norm` with a learned scale, by torch's fused kernel.
+    """`rms_norm` with a learned scale, by torch's fused kernel. Errors as `LayerNorm`.
 
     >>> import torch
     >>> RMSNorm(6)(torch.randn(2, 5, 6)).shape
@@ -151,7 +153,6 @@ class EncoderBlock(nn.Module):
         cache: KVCache | None = None,
     ) -> Float[Tensor, "B T D"]:
         """Arguments as `MultiHeadAttention.forward`."""
-
         options = {"mask": mask, "causal": causal, "bias": bias, "positions": positions, "cache": cache}
         attend = partial(self.attention, **options)
         if self.pre_norm:
@@ -211,7 +212,6 @@ class DecoderBlock(nn.Module):
         cache: KVCache | None = None,
     ) -> Float[Tensor, "B T D"]:
         """The future of x is always hidden; mask hides more of x, memory_mask words of the memory."""
-
         options = {"mask": mask, "causal": True, "bias": bias, "positions": positions, "cache": cache}
         attend = partial(self.attention, **options)
         cross = partial(self.cross_attention, memory=memory, mask=memory_mask)

@@ -1,4 +1,4 @@
-r"""What a Transformer costs: parameters, FLOPs and bytes, by term; measured time and memory (section 10).
+r"""What a Transformer costs: parameters, FLOPs and bytes, counted by term (lecture, section 10).
 
 A product of an (m, n) and an (n, p) matrix takes $2mnp$ floating-point operations (FLOPs). For a layer with T
 words of width D, a feed-forward network of width F and as many heads of keys as of queries,
@@ -15,19 +15,11 @@ Sources: Vaswani et al. 2017, arXiv 1706.03762, Table 1; Kaplan et al. 2020, arX
 
 from __future__ import annotations
 
-import time
-import weakref
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
-
-import numpy as np
 import torch
-from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from transformer_lib.configs import Config, EncoderConfig, EncoderDecoderConfig
 from transformer_lib.feed_forward import FeedForward, GatedFeedForward
+from transformer_lib.measuring import Measurement, fitted_exponent, measure  # noqa: F401  also found here
 
 
 def parameters(config: Config) -> dict[str, int]:
@@ -149,8 +141,9 @@ def training_bytes(
     """Bytes held when the backward pass of one step begins, by term.
 
     Weights, their gradients and Adam's two averages; then what each term keeps of every word ("kept: …"),
-    with layer norm and cross-entropy, without dropout, rotation and masks. explicit: attention keeps its
-    (T, S) weights, as `attention` does, where the fused kernel keeps one number for each query.
+    with cross-entropy, without dropout, rotation and masks, RMSNorm as on a CPU (a fused kernel keeps D − 1
+    numbers fewer for each word). explicit: attention keeps its (T, S) weights, as `attention` does, where the
+    fused kernel keeps one number for each query.
 
     >>> from transformer_lib.configs import LMConfig
     >>> config = LMConfig(vocab_size=100, d_model=8, n_layers=1, n_heads=2)
@@ -168,89 +161,15 @@ def training_bytes(
     attention = sum(2 * (q + k) * D + config.n_heads * q * (k if explicit else 1) for q, k in reads)
     attention += 2 * words * kv * (kv < D)  # shared keys and values, which are repeated for the heads
     to_logits = 0 if isinstance(config, EncoderConfig) else T
+    for_norm = D + 2 if config.norm == "layer" else 2 * D + 1  # x, mean, deviation; or x, x / r, 1 / r
     kept = {
-        "norms": (L * norms + ends) * (D + 2),  # the vector, its mean and its deviation
+        "norms": (L * norms + ends) * for_norm,
         "projections": L * sum(q for q, _ in reads) * D + (source or 0) * D,
         "attention": L * attention,
         "feed-forward": L * words * (D + wide * F),
         "logits": to_logits * (D + config.vocab_size),
     }
     return terms | {f"kept: {term}": batch * n * dtype.itemsize for term, n in kept.items()}
-
-
-class Measurement(NamedTuple):
-    """What one call took: seconds, and bytes held at its peak beyond those held before it."""
-
-    seconds: float
-    peak_bytes: int
-
-
-def measure(f: Callable, *args, repeats: int = 3) -> Measurement:
-    """The fastest of `repeats` calls after a first one to warm up, and the peak of another call's memory.
-
-    Bytes are those of tensors that torch's operators give back, kept for the backward pass or not, on any
-    device, `meta` too, where no length is too long; not what a kernel borrows while it runs.
-
-    >>> import torch
-    >>> measure(lambda x: (x + 1).sum(), torch.zeros(1000)).peak_bytes  # x + 1 and the sum
-    4004
-    """
-    if repeats < 1:
-        raise ValueError(f"repeats must be at least 1; got {repeats}")
-    with _Peak() as memory:
-        f(*args)
-    seconds = []
-    for _ in range(repeats):
-        _wait()
-        start = time.perf_counter()
-        f(*args)
-        _wait()
-        seconds.append(time.perf_counter() - start)
-    return Measurement(min(seconds), memory.peak)
-
-
-def fitted_exponent(sizes: Sequence, amounts: Sequence) -> float:
-    """The p of amount = c · size^p, by least squares on the logarithms.
-
-    Raises:
-        ValueError: fewer than two different sizes, another number of amounts, or a number not above 0.
-
-    >>> round(fitted_exponent([1, 2, 4], [3, 12, 48]), 6)
-    2.0
-    """
-    if len(sizes) != len(amounts) or len(set(sizes)) < 2 or min(*sizes, *amounts) <= 0:
-        raise ValueError(f"need two sizes or more and an amount for each, above 0; got {sizes} and {amounts}")
-    return float(np.polyfit(np.log(sizes), np.log(amounts), 1)[0])
-
-
-class _Peak(TorchDispatchMode):
-    """Adds up the storages that operators give back, and takes off those let go."""
-
-    def __init__(self):
-        super().__init__()
-        self.now, self.peak, self.alive = 0, 0, set()
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        outputs = func(*args, **(kwargs or {}))
-        given = {id(x.untyped_storage()) for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)}
-        for x in tree_leaves(outputs):
-            storage = x.untyped_storage() if isinstance(x, Tensor) else None
-            if storage is None or id(storage) in given | self.alive:
-                continue
-            self.alive.add(id(storage))
-            self.now += storage.nbytes()
-            self.peak = max(self.peak, self.now)
-            weakref.finalize(storage, self._let_go, id(storage), storage.nbytes())
-        return outputs
-
-    def _let_go(self, key: int, n_bytes: int) -> None:
-        self.alive.discard(key)
-        self.now -= n_bytes
-
-
-def _wait() -> None:
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
 
 
 def _sizes(config: Config) -> tuple[int, int, int, int]:

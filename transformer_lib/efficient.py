@@ -1,6 +1,6 @@
-r"""Attention without the (T, S) matrix: in blocks, in a window, and linear (lecture, section 10).
+r"""Exact attention without the (T, S) matrix: in blocks, and in a window (lecture, section 10).
 
-**In blocks**, exact. A softmax can be taken block by block: with the largest score $m$, the sum
+**In blocks.** A softmax can be taken block by block: with the largest score $m$, the sum
 $\ell = \sum_j e^{s_j - m}$ and $o = \sum_j e^{s_j - m} v_j$ so far, the scores $s'$ of one more block give
 
 $$m' = \max(m, \max_j s'_j), \qquad \ell' = e^{m - m'} \ell + \sum_j e^{s'_j - m'}, \qquad
@@ -13,15 +13,11 @@ $$dV = P^\top dO, \quad dS = P \odot \bigl(dO\,V^\top - \operatorname{rowsum}(dO
   dQ = \tfrac{1}{\sqrt{d_k}}\, dS\,K, \quad dK = \tfrac{1}{\sqrt{d_k}}\, dS^\top Q.$$
 
 **In a window**, each word reads the `window` words up to itself; blocks outside are never computed.
-**Linear** attention has $\phi(q)^\top \phi(k)$, $\phi(x) = \operatorname{elu}(x) + 1$, in place of
-$e^{q^\top k}$, so that the sums over the past are carried along like the state of a recurrent network:
-
-$$o_i = \frac{\phi(q_i)^\top S_i}{\phi(q_i)^\top z_i}, \qquad S_i = \sum_{j \le i} \phi(k_j) v_j^\top, \qquad
-  z_i = \sum_{j \le i} \phi(k_j).$$
+`linear.py` has another function, of another similarity.
 
 Sources: Milakov & Gimelshein 2018, arXiv 1805.02867, Algorithm 3 (online softmax); Rabe & Staats 2021,
-arXiv 2112.05682 (attention by it); Dao et al. 2022, arXiv 2205.14135, Appendix B (backward); Beltagy et al.
-2020, arXiv 2004.05150, section 3.1 (window); Katharopoulos et al. 2020, arXiv 2006.16236, Eq. 4 to 12.
+arXiv 2112.05682 (attention by it); Dao et al. 2022, arXiv 2205.14135, Appendix B.2 (backward); Beltagy et al.
+2020, arXiv 2004.05150, section 3.1 (window).
 """
 
 from __future__ import annotations
@@ -29,11 +25,11 @@ from __future__ import annotations
 import math
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer_lib.attention import check_attention, fit_mask
+from transformer_lib.checks import check_blocks, fit_mask
+from transformer_lib.linear import attend_linear, divide, linear_attention_weights  # noqa: F401  also found here
 
 
 def attend_blocks(
@@ -68,86 +64,17 @@ def attend_blocks(
     >>> attend_blocks(q, q, v, window=2).T  # each the mean of itself and the word before
     tensor([[1.0000, 1.5000, 2.5000, 3.5000]])
 
-    Source: Rabe & Staats 2021, section 2; Dao et al. 2022, Algorithm 1 and Appendix B; Beltagy et al. 2020,
+    Source: Rabe & Staats 2021; Dao et al. 2022, Algorithm 1 and Appendix B; Beltagy et al. 2020,
     section 3.1 (window, here looking back only).
     """
     if window is not None and window < 1:
         raise ValueError(f"a window must hold at least 1 word, the word itself; got {window}")
-    _check(q, k, v, causal or window is not None, block)
+    check_blocks(q, k, v, causal or window is not None, block)
     if mask is not None:
         mask = fit_mask(mask, (*q.shape[:-1], k.shape[-2]), q.device)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     reach = window if window is not None else k.shape[-2] if causal else None
     return _Blocks.apply(q, k, v, mask, scale, reach, block)
-
-
-def linear_attention_weights(
-    q: Float[Tensor, "*batch T K"],
-    k: Float[Tensor, "*batch S K"],
-    mask: Bool[Tensor, "*mask"] | None = None,
-) -> Float[Tensor, "*batch T S"]:
-    r"""The weights that `attend_linear` never writes down: $\phi(q_i)^\top \phi(k_j)$ over its row's sum.
-
-    Arguments and errors as `attention_weights`; a row with nothing to read is 0.
-
-    >>> import torch
-    >>> linear_attention_weights(torch.zeros(1, 2), torch.zeros(4, 2))
-    tensor([[0.2500, 0.2500, 0.2500, 0.2500]])
-
-    Source: Katharopoulos et al. 2020, Eq. 4.
-    """
-    check_attention(q=q, k=k)
-    similar = _feature(q) @ _feature(k).mT  # (..., T, S)
-    if mask is not None:
-        similar = similar * fit_mask(mask, similar.shape, similar.device)
-    return _divide(similar, similar.sum(-1, keepdim=True))
-
-
-def attend_linear(
-    q: Float[Tensor, "*batch T K"],
-    k: Float[Tensor, "*batch S K"],
-    v: Float[Tensor, "*batch S Dv"],
-    mask: Bool[Tensor, "*mask"] | None = None,
-    *,
-    causal: bool = False,
-    block: int = 128,
-) -> Float[Tensor, "*batch T Dv"]:
-    """Linear attention: another function than softmax attention, in time and memory linear in T and S.
-
-    Args:
-        q, k, v, block: as `attend_blocks`; errors as there.
-        mask: hides keys from all queries alike (padding), of shape (B, 1, 1, S); another raises ValueError.
-        causal: hides the future, by sums carried from block to block; the queries are the last T words.
-
-    >>> import torch
-    >>> q, v = torch.zeros(3, 1), torch.tensor([[1.0], [2.0], [6.0]])
-    >>> attend_linear(q, q, v, causal=True).T  # running means
-    tensor([[1.0000, 1.5000, 3.0000]])
-
-    Source: Katharopoulos et al. 2020, Eq. 5 to 7, causal Eq. 9 to 12.
-    """
-    _check(q, k, v, causal, block)
-    dtype, T, S = torch.promote_types(v.dtype, torch.float32), q.shape[-2], k.shape[-2]
-    if mask is not None:
-        mask = fit_mask(mask, (*q.shape[:-1], S), q.device)
-        if mask.shape[-2] != 1:
-            raise ValueError(f"linear attention hides keys only, by (B, 1, 1, S); got {tuple(mask.shape)}")
-        mask = mask.expand(*mask.shape[:-1], S).mT
-    past = q.new_zeros(*q.shape[:-2], q.shape[-1], v.shape[-1] + 1, dtype=dtype)  # S and z side by side
-    before = S - T if causal else S  # words that every query reads
-    for j in range(0, before, block):
-        k_j, v_j = _keys_values(k, v, mask, slice(j, min(j + block, before)), dtype)
-        past = past + k_j.mT @ v_j
-    outputs = []
-    for i in range(0, T, block):
-        q_i = _feature(q[..., i : i + block, :].to(dtype))
-        o = q_i @ past
-        if causal:
-            k_i, v_i = _keys_values(k, v, mask, slice(before + i, min(before + i + block, S)), dtype)
-            o = o + (q_i @ k_i.mT).tril() @ v_i
-            past = past + k_i.mT @ v_i
-        outputs.append(_divide(o[..., :-1], o[..., -1:]).to(v.dtype))
-    return torch.cat(outputs, -2)
 
 
 class _Blocks(torch.autograd.Function):
@@ -168,7 +95,7 @@ class _Blocks(torch.autograd.Function):
                 total = total * shrink + p.sum(-1, keepdim=True)
                 o = o.mul_(shrink).add_(p @ v[j].to(wide))
                 m = m_new
-            out[i] = _divide(o, total)
+            out[i] = divide(o, total)
             log_sum[i] = m + total.masked_fill(total == 0, 1.0).log()
         ctx.save_for_backward(q, k, v, mask, out, log_sum)
         ctx.options = scale, reach, block
@@ -227,28 +154,3 @@ def _weights(minus: Tensor, scores: Tensor, hidden: Tensor | None) -> Tensor:
     """exp(scores − minus), 0 where hidden; in the place of the scores."""
     weights = scores.sub_(minus).exp_()
     return weights if hidden is None else weights.masked_fill_(hidden, 0.0)
-
-
-def _feature(x: Tensor) -> Tensor:
-    return F.elu(x) + 1
-
-
-def _keys_values(k, v, mask, words: slice, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Features of these keys, 0 where hidden, and their values with a last column of 1, which sums to z."""
-    phi = _feature(k[..., words, :].to(dtype))
-    phi = phi if mask is None else phi * mask[..., words, :]
-    return phi, F.pad(v[..., words, :].to(dtype), (0, 1), value=1.0)
-
-
-def _divide(x: Tensor, total: Tensor) -> Tensor:
-    """x / total, and 0 where there was nothing to read."""
-    return x / total.masked_fill(total == 0, 1.0)
-
-
-def _check(q: Tensor, k: Tensor, v: Tensor, causal: bool, block: int) -> None:
-    check_attention(q=q, k=k, v=v)
-    if block < 1:
-        raise ValueError(f"a block must hold at least 1 word; got {block}")
-    T, S = q.shape[-2], k.shape[-2]
-    if causal and T > S:
-        raise ValueError(f"to hide the future, queries must be the last T of S words; got T={T}, S={S}")

@@ -94,7 +94,8 @@ def _gpt2(s: Mapping) -> TransformerLM:
 
 def _llama(s: Mapping) -> TransformerLM:
     rope = s.get("rope_parameters") or s.get("rope_scaling") or {}
-    _expect(rope, rope_type="default", type="default")
+    if rope.get("rope_type", rope.get("type", "default")) != "default":
+        raise ValueError(f"models whose rotary positions are scaled cannot be read; got {dict(rope)}")
     _expect(s, head_dim=s["hidden_size"] // s["num_attention_heads"], sliding_window=None)
     _expect(s, mlp_bias=s.get("attention_bias", False))
     return TransformerLM(

@@ -20,8 +20,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_lib.attention import attend_fused, attention_weights, fit_mask
-from transformer_lib.checks import check_words
+from transformer_lib.attention import attend_fused, attention_weights
+from transformer_lib.checks import check_words, fit_mask
 from transformer_lib.masks import causal_mask
 
 
@@ -36,7 +36,7 @@ class KVCache:
         self.k, self.v, self.length = k, v, 0
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """All keys and values up to and with the new ones.
+        """All keys and values up to and with the new ones, in the dtype of these (autocast's, if it is on).
 
         Raises:
             ValueError: there is no room left, or the batch has another size.
@@ -50,7 +50,7 @@ class KVCache:
         self.k[:, :, self.length : end] = k
         self.v[:, :, self.length : end] = v
         self.length = end
-        return self.k[:, :, :end], self.v[:, :, :end]
+        return self.k[:, :, :end].to(k.dtype), self.v[:, :, :end].to(v.dtype)
 
     def select(self, rows: Int[Tensor, " rows"]) -> None:
         """Keep these rows of the batch, in this order (beam search continues some and drops others)."""

@@ -170,6 +170,10 @@ def rotate_halves(
     """RoPE in the layout of Llama's published weights: entry i is paired with entry i + K/2.
 
     The same map as `rotate_pairs` up to the order of the entries; arguments as there.
+
+    >>> import torch
+    >>> rotate_halves(torch.tensor([[1.0, 0.0, 0.0, 0.0]]), torch.tensor([1]))  # entry 0 with entry 2
+    tensor([[0.5403, 0.0000, 0.8415, 0.0000]])
     """
     cos, sin = _turn(x, positions, base)
     first, second = x.chunk(2, dim=-1)

@@ -20,13 +20,14 @@ Hochreiter & Schmidhuber 1997, Neural Computation 9; Gers et al. 2000 (the gate 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer_lib.checks import check_ids, check_words
+from transformer_lib.distance import gradient_reach, sequential_steps  # noqa: F401  also found here
 
 State = tuple[Tensor, ...]  # (h,) or (h, c), each of shape (B, H)
 
@@ -45,7 +46,7 @@ def rnn_step(
     >>> rnn_step(one, zero, w_x=one, w_h=one, b=zero[0])
     tensor([[0.7616]])
 
-    Source: Pascanu et al. 2013, Eq. 2, with tanh outside (which they note is the same model).
+    Source: Pascanu et al. 2013, Eq. 2, with tanh outside (the same model, as their footnote says).
     """
     return torch.tanh(x @ w_x.T + h @ w_h.T + b)
 
@@ -67,7 +68,7 @@ def lstm_step(
     >>> lstm_step(zero, zero, torch.ones(1, 1), torch.zeros(4, 1), torch.zeros(4, 1), torch.zeros(4))[1]
     tensor([[0.5000]])
 
-    Source: Gers et al. 2000, section 3 (without peepholes).
+    Source: Gers et al. 2000, "Learning to forget" (an LSTM with forget gates, without peepholes).
     """
     i, f, g, o = (x @ w_x.T + h @ w_h.T + b).chunk(4, dim=-1)
     c = f.sigmoid() * c + i.sigmoid() * g.tanh()
@@ -131,6 +132,12 @@ def read(
     """The state h after every word of x, and the last state to go on from: the loop of the lecture.
 
     Raises ValueError where x or the state has the wrong shape.
+
+    >>> import torch
+    >>> layer, x = RNN(3, 4), torch.randn(2, 5, 3)
+    >>> first, state = read(layer, x[:, :3])
+    >>> torch.equal(torch.cat([first, read(layer, x[:, 3:], state)[0]], dim=1), layer(x))
+    True
     """
     check_words(x, layer.w_x)
     if x.dim() != 3:
@@ -184,65 +191,6 @@ class RecurrentLM(nn.Module):
             x, state = read(layer, x, state)
             last.append(state)
         return self.logits(x), last
-
-
-def gradient_reach(f: Callable[[Tensor], Tensor], x: Float[Tensor, "B T D"]) -> Float[Tensor, " T"]:
-    r"""How much the last output depends on the word k back: $\lVert\partial o_T/\partial x_{T-k}\rVert$.
-
-    The Frobenius norm of the Jacobian, averaged over the sentences of the batch; entry k is k steps back.
-
-    f maps (B, T, D) to (B, T, any width), each sentence by itself: an `RNN`, an `LSTM`, attention. Raises
-    ValueError where it gives another shape, or an output that does not depend on x.
-
-    >>> import torch
-    >>> gradient_reach(lambda x: x.cumsum(1), torch.zeros(1, 3, 1))  # a sum forgets nothing
-    tensor([1., 1., 1.])
-
-    Source: Pascanu et al. 2013, section 2, Eq. 5.
-    """
-    x = x.detach().requires_grad_()
-    out = f(x)
-    if out.dim() != 3 or out.shape[:2] != x.shape[:2] or not out.requires_grad:
-        raise ValueError(
-            f"f must give outputs (B, T, width) that depend on x {tuple(x.shape)}; got {tuple(out.shape)}"
-        )
-    entries = out[:, -1].sum(0)  # sentences are independent: one gradient holds those of all
-    rows = [torch.autograd.grad(entry, x, retain_graph=True)[0] for entry in entries]
-    return torch.stack(rows).square().sum((0, -1)).sqrt().mean(0).flip(0)
-
-
-def sequential_steps(f: Callable[[Tensor], Tensor], x: Float[Tensor, "B T D"]) -> int:
-    """How many steps must wait for one another: T for a recurrent network, 1 for attention.
-
-    Counted in the graph of f(x): the longest chain of matrix products that each need the one before, against
-    that for a sentence of one word; so a layer of attention adds nothing, and one more recurrent layer T − 1.
-    `nn.LSTM` hides its loop in one kernel: use this `LSTM`.
-
-    >>> import torch
-    >>> sequential_steps(RNN(3, 4), torch.randn(1, 7, 3))
-    7
-    >>> sequential_steps(lambda x: torch.softmax(x @ x.mT, -1) @ x, torch.randn(1, 7, 3))
-    1
-
-    Source: Vaswani et al. 2017, arXiv 1706.03762, Table 1 ("Sequential Operations").
-    """
-    x = x.detach().requires_grad_()
-    return 1 + _longest_chain(f(x).grad_fn) - _longest_chain(f(x[:, :1]).grad_fn)
-
-
-def _longest_chain(root: torch.autograd.graph.Node) -> int:
-    """The most matrix products on any path of the graph; without recursion, as the paths are long."""
-    products = ("Mm", "Addmm", "Bmm", "Baddbmm", "Mv", "Dot", "Linear", "ScaledDotProduct")
-    length, stack = {None: 0}, [root]  # None: where the graph ends
-    while stack:
-        node = stack[-1]
-        before = [n for n, _ in node.next_functions]
-        waiting = [n for n in before if n not in length]
-        if not waiting:
-            longest = max((length[n] for n in before), default=0)
-            length[stack.pop()] = longest + node.name().startswith(products)
-        stack += waiting
-    return length[root]
 
 
 def _weights(d_in: int, d_hidden: int, gates: int) -> tuple[nn.Parameter, nn.Parameter, nn.Parameter]:

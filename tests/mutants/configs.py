@@ -1,0 +1,26 @@
+MUTANTS = [
+    ("odd widths let through", "if paired.get(self.positions, 0) % 2:", "if False:"),
+    ("the head's width not looked at", '"rotary": d_head}', '"rotary": 2 * d_head}'),
+    ("groups not looked at", "if self.n_heads % (self.n_kv_heads or self.n_heads):", "if False:"),
+    ("broken sizes let through", "not isinstance(size, int) or size < 1", "size < 1"),
+    ("NaN let through", "if not getattr(self, name) > 0:", "if getattr(self, name) <= 0:"),
+    ("dropout of all", "0 <= self.dropout < 1", "0 <= self.dropout <= 1"),
+    ("rotary base ignored", "partial(rotate_halves, base=config.rotary_base)", "rotate_halves"),
+    (
+        "cross-attention ungrouped",
+        "config.n_heads, n_kv_heads=config.n_kv_heads, bias=config.bias)",
+        "config.n_heads, bias=config.bias)",
+    ),
+    ("always LayerNorm", '"norm": NORMS[config.norm]', '"norm": LayerNorm'),
+    ("eps ignored", '        "eps": config.norm_eps,\n', ""),
+    ("always pre-norm", '"pre_norm": config.pre_norm', '"pre_norm": True'),
+    ("never gated", "GatedFeedForward if config.gated else", "FeedForward if config.gated else"),
+    ("embeddings not scaled", "x = self.words(ids) * self.scale", "x = self.words(ids)"),
+    (
+        "positions scaled too",
+        "self.places(x, positions) if self.added",
+        "self.places(x / self.scale, positions) * self.scale if self.added",
+    ),
+    ("places ignored", "self.places(x, positions) if", "self.places(x) if"),
+    ("ids not checked", "        check_ids(ids, self.words.weight)\n", ""),
+]

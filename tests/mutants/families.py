@@ -1,0 +1,31 @@
+MUTANTS = [
+    ("GELU for its approximation", '"gelu_new": "gelu-tanh"', '"gelu_new": "gelu"'),
+    ("gate and widening swapped", "mlp.gate_proj", "mlp.up_proj"),
+    ("queries and keys swapped", 'self.query "', 'self.key "'),
+    ("a fixed epsilon for BERT", 's.get("layer_norm_eps", 1e-12)', "1e-12"),
+    ("a fixed epsilon for GPT-2", 's.get("layer_norm_epsilon", 1e-5)', "1e-5"),
+    ("a fixed epsilon for Llama", 's.get("rms_norm_eps", 1e-6)', "1e-6"),
+    ("a fixed base of the rotation", 'rope.get("rope_theta", s.get("rope_theta", 10000.0))', "10000.0"),
+    (
+        "the older base not read",
+        'rope.get("rope_theta", s.get("rope_theta", 10000.0))',
+        'rope.get("rope_theta", 10000.0)',
+    ),
+    ("no grouped queries", 's.get("num_key_value_heads")', "None"),
+    ("sines and cosines in pairs", '"sinusoidal-halves"', '"sinusoidal"'),
+    ("embeddings not scaled", 's.get("scale_embedding", False)', "False"),
+    (
+        "norms of GPT-2 swapped",
+        '"blocks.*.attention_norm": "h.*.ln_1"',
+        '"blocks.*.attention_norm": "h.*.ln_2"',
+    ),
+    ("Conv1D not turned", '("c_attn", "c_proj", "c_fc")', '("c_attn", "c_fc")'),
+    ("Llama always tied", 's.get("tie_word_embeddings", False)', "True"),
+    ("settings not compared", "if settings.get(name, value) != value:", "if False:"),
+    ("no norm on the embeddings", "embedding_norm=True", "embedding_norm=False"),
+    (
+        "scaled rotary positions taken",
+        'if rope.get("rope_type", rope.get("type", "default")) != "default":',
+        "if False:",
+    ),
+]

@@ -1,0 +1,17 @@
+MUTANTS = [
+    ("words after the end", "new = torch.where(ended, ids[:, -1], new)", "pass"),
+    ("never stops", "if ended is not None and ended.all():", "if False:"),
+    ("stops when one has ended", "ended.all():", "ended.any():"),
+    ("forbidden words written", 'logits[:, never] = float("-inf")', "pass"),
+    ("forbidden words in beams", 'log_p[:, never] = float("-inf")', "pass"),
+    ("inference numbers handed out", "yield new.clone()", "yield new"),
+    ("the end word cut off", "enumerate(row, 1) if word", "enumerate(row, 0) if word"),
+    ("scores not added up", "totals = (scores[..., None] + ", "totals = (0 * scores[..., None] + "),
+    ("caches not reordered", "reader.select(torch", "(torch"),
+    ("no length penalty", "score / length**length_penalty)", "score)"),
+    ("any rank may finish", "elif rank < beams and not done[b]:", "elif not done[b]:"),
+    ("done at the first text", "if len(finished[b]) == beams and kept:", "if finished[b] and kept:"),
+    ("done too late", "done[b] |= kept", "False and kept"),
+    ("finished texts not sorted", "key=lambda found: -found.score", "key=lambda found: found.score"),
+    ("too few candidates", "topk(each * beams)", "topk(2 * beams)"),
+]

@@ -1,0 +1,21 @@
+MUTANTS = [
+    ("off by one: sees the next word", "j <= i + S - T", "j <= i + 1 + S - T"),
+    ("cannot see itself", "j <= i + S - T", "j < i + S - T"),
+    ("aligned top-left", "j <= i + S - T", "j <= i"),
+    ("the past hidden", "j <= i + S - T", "j >= i + S - T"),
+    ("padding counted one too many", "< lengths[:, None]", "<= lengths[:, None]"),
+    ("padding polarity flipped", "< lengths[:, None]", ">= lengths[:, None]"),
+    ("padding on the rows", "lengths[:, None])[:, None, None]", "lengths[:, None])[:, None, :, None]"),
+    ("ids' padding flipped", "ids != pad_id", "ids == pad_id"),
+    ("ids' padding on the rows", "(ids != pad_id)[:, None, None]", "(ids != pad_id)[:, None, :, None]"),
+    ("window one word wider", "> i - window", ">= i - window"),
+    ("window sees the future", "return seen & (torch", "return (seen | True) & (torch"),
+    (
+        "window aligned top-left",
+        "torch.arange(seen.shape[-1] - T, seen.shape[-1], dev",
+        "torch.arange(T, dev",
+    ),
+    ("explained upside down", "if not (mask & future).any()", "if (mask & future).any()"),
+    ("columns for rows", "padded = int((~mask).all(-2)", "padded = int((~mask).all(-1)"),
+    ("booleans counted as lengths", " or x.dtype == torch.bool:", ":"),
+]

@@ -1,0 +1,78 @@
+MUTANTS = [
+    (
+        "exponent doubled",
+        "base ** -(torch.arange(0, width, 2,",
+        "base ** -(2 * torch.arange(0, width, 2,",
+    ),
+    (
+        "exponent halved",
+        "torch.arange(0, width, 2, device=device",
+        "torch.arange(width // 2, device=device",
+    ),
+    ("fast and slow confused", "return base ** -(", "return base ** ("),
+    (
+        "always base 10,000",
+        "positions, self.d_model, self.base, halves",
+        "positions, self.d_model, halves",
+    ),
+    (
+        "cosines first",
+        "[angles.sin(), angles.cos()], dim=-1).flatten",
+        "[angles.cos(), angles.sin()], dim=-1).flatten",
+    ),
+    ("halves for pairs", "    if halves:\n", "    if not halves:\n"),
+    ("halves with cosines first", "cat([angles.sin(), angles.cos()]", "cat([angles.cos(), angles.sin()]"),
+    (
+        "places by the batch",
+        "T = x.shape[-2]\n    if positions is None",
+        "T = x.shape[0]\n    if positions is None",
+    ),
+    ("the word forgotten", "return x + table.to(x.dtype)", "return table.to(x.dtype).expand_as(x)"),
+    ("angles in half precision", "torch.promote_types(x.dtype, torch.float32)", "x.dtype"),
+    ("angles in float32 only", "torch.promote_types(x.dtype, torch.float32)", "torch.float32"),
+    ("one place past the table", "if size < T else None", "if size + 1 < T else None"),
+    (
+        "given places not checked",
+        "outside = first_outside(fit_positions(positions, x), size)",
+        "outside = None",
+    ),
+    (
+        "given places ignored",
+        "x + self.table(fit_positions(positions, x))",
+        "x + self.table(fit_positions(None, x))",
+    ),
+    (
+        "turned the other way",
+        "even * cos - odd * sin, even * sin + odd * cos",
+        "even * cos + odd * sin, odd * cos - even * sin",
+    ),
+    ("no rotation", "even * cos - odd * sin, even * sin", "even * cos + odd * sin, even * sin"),
+    (
+        "halves turned the other way",
+        "first * cos - second * sin, first * sin + second",
+        "first * cos + second * sin, second - first * sin",
+    ),
+    (
+        "angles of pairs on halves",
+        "first, second = x.chunk(2, dim=-1)",
+        "first, second = x[..., 0::2], x[..., 1::2]",
+    ),
+    ("rotary base ignored", "x.shape[-1], base, _exact(x))", "x.shape[-1], 10000.0, _exact(x))"),
+    ("places by head", "if positions.dim() == 2 and x.dim() == 4:", "if False:"),
+    (
+        "places by sentence misread",
+        "if positions.dim() == 2 and x.dim() == 4:",
+        "if positions.dim() == 2:",
+    ),
+    ("a bonus for distance", "return -(slopes", "return (slopes"),
+    ("distance not absolute", "(i - j).abs()", "(i - j)"),
+    ("slopes from h = 0", "torch.arange(1, n_heads + 1, device", "torch.arange(0, n_heads, device"),
+    ("the same slope in every head", "-8 / n_heads * torch", "-8 + 0 * torch"),
+    (
+        "ALiBi aligned top-left",
+        "i = torch.arange(S - T, S, device=device)",
+        "i = torch.arange(T, device=device)",
+    ),
+    ("positions elsewhere taken", "if positions.device != x.device:", "if False:"),
+    ("places of another shape taken", "or positions.shape not in shapes:", "or positions.dim() > 2:"),
+]
