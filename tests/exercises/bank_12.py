@@ -16,7 +16,7 @@ def says(*answer):
     return lambda: list(answer)
 
 
-# ------------------------------------------------------------------ 12.2 pooling
+# ------------------------------------------------------------------ 12.5 pooling
 
 
 def pool_loop(x, real):
@@ -70,7 +70,7 @@ def summed(x, real):
     return (x * real[..., None]).sum(1)
 
 
-# ------------------------------------------------------------------ 12.3 nearest
+# ------------------------------------------------------------------ 12.6 nearest
 
 
 def cosines(v):
@@ -129,7 +129,7 @@ def products(v):
     return v @ v.T
 
 
-# ------------------------------------------------------------------ 12.4 stacking
+# ------------------------------------------------------------------ 12.3 stacking
 
 PARTS = ("query", "key", "value")
 
@@ -186,7 +186,7 @@ def stack_by_beginning(tensors, layer):
     return tuple(torch.cat([first(part, kind) for part in PARTS]) for kind in ("weight", "bias"))
 
 
-# ------------------------------------------------------------------ 12.5 packed
+# ------------------------------------------------------------------ 12.4 packed
 
 
 def split_view(weight, n_heads):
@@ -242,7 +242,7 @@ def split_straight(weight, n_heads):  # no turning, no shape error
     return tuple(weight.reshape(3, n_heads, D // n_heads, D))
 
 
-# ------------------------------------------------------------------ 12.6, 12.7 on paper
+# ------------------------------------------------------------------ 12.2, 12.7 on paper
 
 MINILM = EncoderConfig(
     vocab_size=30522, d_model=384, n_layers=6, n_heads=12, d_ff=1536, max_length=512, n_segments=2
@@ -281,7 +281,7 @@ RIGHT = {
         lambda: torch.tensor([False, True, False, True, True, False]),
         lambda: np.array([False, True, False, True, True, False]),
     ],
-    "12.2": [
+    "12.5": [
         pool_loop,
         pool_einsum,
         pool_masked_fill,
@@ -291,7 +291,7 @@ RIGHT = {
         pool_numbers,
         pool_in_place,
     ],
-    "12.3": [
+    "12.6": [
         nearest_topk,
         nearest_argsort,
         nearest_drop_first,
@@ -300,9 +300,9 @@ RIGHT = {
         nearest_pairwise,
         nearest_one_norm,
     ],
-    "12.4": [stack_vstack, stack_flatten, stack_by_search, stack_into, stacked()],
-    "12.5": [split_view, split_columns, split_reshape_then_permute, split_chunk, mended()],
-    "12.6": [
+    "12.3": [stack_vstack, stack_flatten, stack_by_search, stack_into, stacked()],
+    "12.4": [split_view, split_columns, split_reshape_then_permute, split_chunk, mended()],
+    "12.2": [
         says(TABLES, BLOCK, TOTAL),
         counted_by_the_library,
         counted_in_torch,
@@ -335,7 +335,7 @@ WRONG = {
         (lambda: torch.tensor([0, 1, 1, 1, 1, 0]), "learned-table-sees-offsets-only"),
         (says(False, True, False), "wrong-shape"),
     ],
-    "12.2": [
+    "12.5": [
         (lambda x, real: x.mean(dim=1), "padding-counted"),
         (lambda x, real: x.sum(1) / x.size(1), "padding-counted"),
         (lambda x, real: (x * real[:, :, None]).mean(1), "divided-by-all-places"),
@@ -373,7 +373,7 @@ WRONG = {
         (lambda x, real: 2 * pool_loop(x, real), "wrong-values"),
         (pool_changing_x, "argument-changed"),
     ],
-    "12.3": [
+    "12.6": [
         (lambda vectors, k: cosines(vectors).fill_diagonal_(-9).topk(k), "pair-returned"),
         (lambda vectors, k: cosines(vectors).fill_diagonal_(-9).topk(k).values, "cosines-returned"),
         (ranked(cosines, None), "finds-itself"),
@@ -403,7 +403,7 @@ WRONG = {
         (lambda v, k: nearest_topk(v, k).T, "along-the-first-axis"),
         (lambda v, k: nearest_topk(v, len(v) - 1), "wrong-shape"),
     ],
-    "12.4": [
+    "12.3": [
         (lambda tensors, layer: stack_vstack(tensors, layer)[0], "matrix-only"),
         (lambda tensors, layer: stack_vstack(tensors, layer)[::-1], "pair-swapped"),
         (stack_by_beginning, "another-layer"),
@@ -424,7 +424,7 @@ WRONG = {
         (stacked(join_bias=sum), "biases-not-joined"),
         (stacked(join=lambda parts: 2 * torch.cat(parts)), "wrong-values"),
     ],
-    "12.5": [
+    "12.4": [
         (mended("reshape", "kqv", "interleaved"), "nothing-mended"),
         (mended("reshape"), "reshaped-not-transposed"),
         (mended("reshape", "kqv"), "reshaped-not-transposed"),
@@ -442,7 +442,7 @@ WRONG = {
         (lambda weight, n_heads: tuple(2 * part for part in split_view(weight, n_heads)), "wrong-values"),
         (lambda weight, n_heads: [p.mT for p in split_view(weight, n_heads)], "wrong-shape"),
     ],
-    "12.6": [
+    "12.2": [
         (says(TABLES, 4 * D * D + 2 * D * 1536, TABLES), "no-biases"),
         (says(TABLES, BLOCK - 4 * D - 1536 - D, TOTAL), "no-biases"),
         (says(TABLES, BLOCK - 4 * D, TOTAL), "norms-left-out"),

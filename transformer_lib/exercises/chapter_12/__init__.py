@@ -8,4 +8,4 @@ from transformer_lib.exercises.chapter_12.predictions import PREDICT
 from transformer_lib.exercises.chapter_12.split_packed import SPLIT
 from transformer_lib.exercises.chapter_12.stack_qkv import STACK
 
-EXERCISES = (PREDICT, POOL, NEAREST, STACK, SPLIT, COUNT, CACHE)
+EXERCISES = (PREDICT, COUNT, STACK, SPLIT, POOL, NEAREST, CACHE)

@@ -1,4 +1,4 @@
-"""Exercise 12.6: How many numbers?"""
+"""Exercise 12.2: How many numbers?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _does_not_add_up(attempt: Attempt) -> bool:
 
 
 COUNT = Exercise(
-    id="12.6",
+    id="12.2",
     title="How many numbers?",
     kind="work out",
     difficulty="medium",

@@ -1,4 +1,4 @@
-"""Exercise 12.3: The nearest sentences."""
+"""Exercise 12.6: The nearest sentences."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _same_sets(attempt: Attempt) -> bool:
 
 
 NEAREST = Exercise(
-    id="12.3",
+    id="12.6",
     title="The nearest sentences",
     kind="write",
     difficulty="medium",

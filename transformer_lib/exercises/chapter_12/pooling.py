@@ -1,4 +1,4 @@
-"""Exercise 12.2: One vector for a sentence."""
+"""Exercise 12.5: One vector for a sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from transformer_lib.exercises.attention_probes import Probe, near
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 
 
-def mean_pool(x, real):
+def pool_words(x, real):
     shares = real / real.sum(dim=1, keepdim=True)  # 1/n for each of the n real words, 0 for padding
     return (x * shares[:, :, None]).sum(dim=1)
 
@@ -74,7 +74,7 @@ def _hidden(x: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
 
 
 POOL = Exercise(
-    id="12.2",
+    id="12.5",
     title="One vector for a sentence",
     kind="write",
     difficulty="easy",
@@ -92,11 +92,11 @@ stands in `x` at the places of padding is not 0 and must not count. Do not bring
     stub='''import torch
 
 
-def mean_pool(x, real):
+def pool_words(x, real):
     """x (B, T, D), real (B, T) boolean; returns the means (B, D)."""
     raise NotImplementedError
 ''',
-    reference=mean_pool,
+    reference=pool_words,
     cases=_sentences,
     hints=(
         "Two things are asked of the padding: it must not be in the sum, and not in the count.",

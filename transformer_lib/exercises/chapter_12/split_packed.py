@@ -1,4 +1,4 @@
-"""Exercise 12.5: Three bugs, no error."""
+"""Exercise 12.4: Three bugs, no error."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _choices(rows=("turned",), orders=(RIGHT_ORDER,), heads=("blocks",)) -> Prob
 WRONG_ORDERS = tuple(order for order in ORDERS if order != RIGHT_ORDER)
 
 SPLIT = Exercise(
-    id="12.5",
+    id="12.4",
     title="Three bugs, no error",
     kind="find the bug",
     difficulty="hard",

@@ -1,4 +1,4 @@
-"""Exercise 12.4: Three tensors into one."""
+"""Exercise 12.3: Three tensors into one."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _interleaved(parts: list[torch.Tensor]) -> torch.Tensor:
 
 
 STACK = Exercise(
-    id="12.4",
+    id="12.3",
     title="Three tensors into one",
     kind="write",
     difficulty="easy",
