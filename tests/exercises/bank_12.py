@@ -370,6 +370,8 @@ WRONG = {
         (lambda x, real: x.mean(0), "mean-over-the-batch"),
         (lambda x, real: (x * real[:, None, :]).sum(1) / real.sum(1)[:, None], "mask-on-another-axis"),
         (lambda x, real: (x * real).sum(1) / real.sum(1)[:, None], "mask-on-another-axis"),
+        (lambda x, real: (x * real).sum(1), "mask-on-another-axis"),
+        (lambda x, real: (x * real[:, None, :]).mean(1), "mask-on-another-axis"),
         (lambda x, real: 2 * pool_loop(x, real), "wrong-values"),
         (pool_changing_x, "argument-changed"),
     ],

@@ -56,7 +56,7 @@ def _mask_misplaced(attempt: Attempt) -> bool:
     n = real.sum(1)[:, None]
     for mask in (real, real[:, None, :], real.T[:, :, None], real.T):
         total = (x * mask).sum(1)
-        if any(near(got, total / count) for count in (n, n.T, mask.expand_as(x).sum(1).clamp_min(1))):
+        if any(near(got, total / count) for count in (n, n.T, mask.expand_as(x).sum(1).clamp_min(1), 1, 3)):
             return True
     return False
 
