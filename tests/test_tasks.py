@@ -80,6 +80,9 @@ def test_weights_are_written_whole(tmp_path):
         (["prose", "--steps", "5", "--warmup", "9"], "warmup below steps"),
         (["prose", "--steps", "5", "--peak", "-1"], "peak and clip must be above 0"),
         (["dates", "--steps", "2", "--batch-size", "0"], "batch_size at least 1"),
+        (["prose", "--steps", "2", "--batch-size", "0"], "batch_size must be at least 1; got 0"),
+        (["prose", "--steps", "2", "--batch-size", "-3"], "batch_size must be at least 1; got -3"),
+        (["prose", "--steps", "2", "--shard"], "start them with torchrun"),
         (
             ["prose", "--steps", "9", "--peak", "1e30", "--clip", "0", "--warmup", "0"],
             "lower the learning rate",
@@ -98,3 +101,44 @@ def test_help_names_every_task_and_how_to_use_several_devices():
     for name in TASKS:
         assert f"  {name}" in done.stdout
     assert "torchrun --standalone --nproc-per-node 2 -m transformer_lib.train" in done.stdout
+
+
+FEW = ["prose", "--steps", "2", "--warmup", "1", "--quiet"]
+
+
+def test_a_checkpoint_of_other_data_is_refused(tmp_path, capsys):
+    checkpoint = ["--checkpoint", str(tmp_path / "run.pt")]
+    assert main([*FEW, "--batch-size", "4", *checkpoint]) == 0
+    assert main([*FEW, "--batch-size", "5", *checkpoint]) == 1
+    assert "prose small, batches of 4" in capsys.readouterr().err
+    other = ["--size", "large", "--peak", "2e-3"]  # the same settings of training for another model
+    assert main([*FEW, "--batch-size", "4", *other, *checkpoint]) == 1
+
+
+def test_a_file_that_is_no_checkpoint_is_named(tmp_path, capsys):
+    file = tmp_path / "notes.txt"
+    file.write_text("my notes")
+    assert main([*FEW, "--batch-size", "4", "--checkpoint", str(file)]) == 1
+    assert "notes.txt is no checkpoint that can be read" in capsys.readouterr().err
+    assert file.read_text() == "my notes"
+    torch.save({"weight": torch.zeros(1)}, file)
+    assert main([*FEW, "--batch-size", "4", "--checkpoint", str(file)]) == 1
+    assert "something else than a checkpoint" in capsys.readouterr().err
+    assert main([*FEW, "--batch-size", "4", "--checkpoint", str(tmp_path)]) == 1
+    assert "Stopped: " in capsys.readouterr().err
+
+
+def test_folders_of_results_are_made(tmp_path):
+    files = [tmp_path / "new" / "weights.pt", tmp_path / "other" / "deep" / "history.json"]
+    options = ["--weights", str(files[0]), "--history", str(files[1])]
+    assert main([*FEW, "--batch-size", "2", *options]) == 0
+    assert all(file.exists() for file in files)
+
+
+def test_the_language_model_writes_only_at_places_it_was_trained_at(capsys):
+    task = TASKS["prose"][1]("small", 2)
+    (batch,) = next(task.batches(torch.Generator().manual_seed(0)))
+    model = task.model().eval()
+    trained_at = batch.shape[1] - 1
+    assert model.config.max_length == trained_at  # further on it would have an untrained position
+    assert len(task.report(model)[1]) <= trained_at

@@ -94,6 +94,8 @@ def translation(pairs: Sequence[tuple[str, str]], size: str, batch_size: int, pi
 
 def language_model(text: str, size: str, batch_size: int) -> Task:
     """A decoder-only model of the text's characters, tested on its last twentieth."""
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1; got {batch_size}")
     tokenizer = data.CharTokenizer([text])
     ids = torch.tensor(tokenizer.encode(text))
     cut = len(ids) - len(ids) // 20
@@ -106,7 +108,7 @@ def language_model(text: str, size: str, batch_size: int) -> Task:
                 d_model=width,
                 n_layers=layers,
                 n_heads=4,
-                max_length=2 * length,
+                max_length=length,
             )
         )
 
@@ -127,7 +129,8 @@ def language_model(text: str, size: str, batch_size: int) -> Task:
             loss = loss_of(model, (windows,)).item()
         device = next(model.parameters()).device
         sampler = Sampler(temperature=0.8, generator=torch.Generator(device).manual_seed(0))
-        (written,) = generate(model, [tokenizer.encode("The ")], 2 * length - 4, sampler=sampler)
+        start = tokenizer.encode("The ")  # and no further than the places it was trained at
+        (written,) = generate(model, [start], length - len(start), sampler=sampler)
         return [
             f"loss on text it has not seen: {loss:.3f} nats per character",
             f"The {tokenizer.decode(written)}",
@@ -181,6 +184,10 @@ def _run(options: argparse.Namespace, team: parallel.Team | None) -> None:
         if leads:
             print(text, flush=True)
 
+    if options.shard and team is None:
+        raise ValueError("--shard shares the weights out over several processes: start them with torchrun")
+    for file in filter(None, (options.weights, options.history)):  # not after hours of training
+        file.parent.mkdir(parents=True, exist_ok=True)
     task = TASKS[options.task][1](options.size, options.batch_size)
     config = TrainConfig(
         steps=task.steps if options.steps is None else options.steps,
@@ -192,6 +199,7 @@ def _run(options: argparse.Namespace, team: parallel.Team | None) -> None:
         bfloat16=options.bfloat16,
         save_every=options.save_every,
         seed=options.seed,
+        data=f"{options.task} {options.size}, batches of {options.batch_size}",
     )
     torch.manual_seed(options.seed)
     model = plain = task.model()

@@ -73,6 +73,7 @@ class TrainConfig:
         bfloat16: matrix products in bfloat16; faster on GPUs that have it, slower on most CPUs.
         save_every: steps between checkpoints.
         seed: of the order of the data; dropout draws from torch's own generator.
+        data: what is read, in words, batches included; a checkpoint made with other data is refused.
 
     Raises:
         ValueError: a number out of its range.
@@ -86,6 +87,7 @@ class TrainConfig:
     bfloat16: bool = False
     save_every: int = 100
     seed: int = 0
+    data: str = ""
 
     def __post_init__(self):
         if self.steps < 1 or self.save_every < 1 or not 0 <= self.warmup < self.steps:
@@ -127,7 +129,8 @@ def train(
         for each step its number, the loss (nats per word), the learning rate and the gradient's length.
 
     Raises:
-        ValueError: the checkpoint was made with another config, the data has no batch, or a team no words.
+        ValueError: the checkpoint cannot be read or was made with another config, the data has no batch, or a
+            team no words.
         FloatingPointError: the loss is not finite; the last checkpoint stays as it was.
 
     >>> def batches(generator):
@@ -227,7 +230,7 @@ class _Run:
         if self.team is not None:
             state = parallel.load(path, self.model, self.optimizer, self.team)
         else:
-            state = torch.load(path, map_location="cpu", weights_only=True) if path.exists() else None
+            state = _read(path) if path.exists() else None
         if state is None:
             return
         if state["config"] != asdict(self.config):
@@ -243,6 +246,19 @@ class _Run:
         torch.set_rng_state(state["random"])
         if state["cuda"] and len(state["cuda"]) == torch.cuda.device_count():
             torch.cuda.set_rng_state_all(state["cuda"])
+
+
+def _read(path: Path) -> dict:
+    """What a checkpoint holds."""
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError:
+        raise
+    except Exception as error:  # unpickling broken files raises errors of every kind
+        raise ValueError(f"{path} is no checkpoint that can be read: {error}") from error
+    if not isinstance(state, dict) or "config" not in state:
+        raise ValueError(f"{path} holds something else than a checkpoint of a run")
+    return state
 
 
 def _bar(steps: range, progress: bool, total: int):
