@@ -6,6 +6,7 @@ import importlib.util
 import pytest
 from checking import raises
 
+from transformer_lib import hub as hub_module
 from transformer_lib.hub import PINNED, hub_files
 from transformer_lib.pretrained import minilm_files
 
@@ -19,8 +20,8 @@ def hub(monkeypatch, tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"numbers" * 300_000)
     asked = []
 
-    def snapshot_download(name, **options):
-        asked.append((name, options))
+    def snapshot_download(repo_id, **options):
+        asked.append((repo_id, options))
         return str(tmp_path)
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
@@ -61,12 +62,43 @@ def test_what_is_not_pinned_is_refused(hub, arguments):
 
 
 def test_no_network_and_no_client_are_explained(monkeypatch):
-    def snapshot_download(name, **options):
+    def snapshot_download(repo_id, **options):
         raise OSError("Name or service not known")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    monkeypatch.setattr(hub_module, "_answers", lambda address: None)
     with raises(ConnectionError, match=r"gpt2 is not on this disk.*is there a network.*Name or service"):
         hub_files("gpt2")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with raises(ModuleNotFoundError, match="pip install huggingface_hub"):
         hub_files("gpt2")
+
+
+def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch):
+    asked = []
+
+    def snapshot_download(repo_id, *, local_files_only=False, **options):
+        asked.append(local_files_only)
+        raise OSError("not on disk")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", "http://127.0.0.1:9")
+    with raises(ConnectionError, match="gpt2 is not on this disk.*is there a network"):
+        hub_files("gpt2")
+    assert asked == [True]
+
+
+def test_what_is_on_disk_only_in_part_is_fetched(monkeypatch, tmp_path):
+    asked = []
+
+    def snapshot_download(repo_id, *, local_files_only=False, **options):
+        asked.append(local_files_only)
+        if not local_files_only:
+            (tmp_path / "model.safetensors").write_bytes(b"numbers")
+        return str(tmp_path)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    monkeypatch.setattr(hub_module, "_answers", lambda address: None)
+    sha256 = hashlib.sha256(b"numbers").hexdigest()
+    assert hub_files("some/model", COMMIT, sha256) == tmp_path
+    assert asked == [True, False]

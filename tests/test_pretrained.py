@@ -264,3 +264,12 @@ def test_a_half_installed_package_is_reported_with_the_folder(monkeypatch, tmp_p
     missing = {"model.safetensors", "tokenizer.json"} - set(present)
     assert all(name in str(caught.value) for name in missing)
     assert not any(name in str(caught.value) for name in present)
+
+
+def test_a_file_that_was_cut_off_is_named(tmp_path):
+    small("gpt2", tmp_path)
+    weights = (tmp_path / "model.safetensors").read_bytes()
+    for length in (0, 5, len(weights) // 2):
+        (tmp_path / "model.safetensors").write_bytes(weights[:length])
+        with raises(ValueError, match=r"model\.safetensors in .* cannot be read; perhaps it was cut off"):
+            load_folder(tmp_path)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 # Repository, revision (a commit), SHA-256 of model.safetensors.
@@ -28,6 +30,7 @@ PINNED = {
         "80521b40281d6ce74e35c9282c22539e75aa0ac8578892b2a59955ef78d55da1",
     ),
 }
+_PATIENCE = 5  # seconds
 _FILES = ["config.json", "generation_config.json", "model.safetensors", "tokenizer.json"]
 
 
@@ -60,8 +63,16 @@ def hub_files(name: str, revision: str | None = None, sha256: str | None = None)
         )
     import huggingface_hub
 
+    wanted = {"repo_id": name, "revision": revision, "allow_patterns": _FILES}
     try:
-        folder = huggingface_hub.snapshot_download(name, revision=revision, allow_patterns=_FILES)
+        try:
+            folder = huggingface_hub.snapshot_download(**wanted, local_files_only=True)
+            complete = (Path(folder) / "model.safetensors").is_file()
+        except Exception:  # not on disk, or only in part
+            complete = False
+        if not complete:
+            _answers(huggingface_hub.constants.ENDPOINT)
+            folder = huggingface_hub.snapshot_download(**wanted)
     except Exception as error:  # each version of the client has its own
         raise ConnectionError(
             f"{name} is not on this disk and could not be fetched from the hub: is there a network? "
@@ -74,3 +85,12 @@ def hub_files(name: str, revision: str | None = None, sha256: str | None = None)
     if digest.hexdigest() != sha256:
         raise ValueError(f"the weights in {folder} have SHA-256 {digest.hexdigest()}, not {sha256}")
     return Path(folder)
+
+
+def _answers(address: str) -> None:
+    """Ask once whether the hub is there: its client would ask six times in half a minute, with warnings."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, method="HEAD"), timeout=_PATIENCE):
+            pass
+    except urllib.error.HTTPError:  # an answer, if not a friendly one
+        pass

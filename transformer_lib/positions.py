@@ -167,7 +167,7 @@ def rotate_pairs(
 def rotate_halves(
     x: Float[Tensor, "*batch T K"], positions: Int[Tensor, "*places"], base: float = 10000.0
 ) -> Float[Tensor, "*batch T K"]:
-    """RoPE in the layout of Llama's published weights: entry i is paired with entry i + K/2.
+    """RoPE in the layout of Llama's weights on the Hugging Face hub: entry i goes with entry i + K/2.
 
     The same map as `rotate_pairs` up to the order of the entries; arguments as there.
 

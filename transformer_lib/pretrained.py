@@ -73,12 +73,14 @@ def load_folder(folder: str | Path, *, dtype: torch.dtype = torch.float32) -> nn
 
     Raises:
         FileNotFoundError: a file is missing.
-        ValueError: a family or a setting that the library does not have, or weights that do not fit.
+        ValueError: a family or a setting that the library does not have, or weights that do not fit or
+            cannot be read.
 
     >>> model = load_folder(minilm_files())
     >>> len(model.blocks), model.config.n_heads, model.config.d_model
     (6, 12, 384)
     """
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     folder = Path(folder)
@@ -90,7 +92,12 @@ def load_folder(folder: str | Path, *, dtype: torch.dtype = torch.float32) -> nn
     for name in names:
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{name} should be in {folder}")
-        tensors |= load_file(folder / name)
+        try:
+            tensors |= load_file(folder / name)
+        except SafetensorError as error:
+            raise ValueError(
+                f"{name} in {folder} cannot be read; perhaps it was cut off when it was fetched ({error})"
+            ) from error
     fill(model, family, tensors, dtype=dtype)
     return model.eval()
 

@@ -82,9 +82,28 @@ def back_in_place(s, states):
     return einsum("bt,bth->bh", e, states)
 
 
+def back_vmap(s, states):
+    return torch.vmap(lambda query, words: torch.softmax(words @ query, 0) @ words)(s, states)
+
+
+def back_log(s, states):
+    weights = einsum("bh,bth->bt", s, states).log_softmax(-1).exp()
+    return torch.matmul(weights.unsqueeze(-2), states).squeeze(-2)
+
+
+def back_numpy(s, states):
+    s, states = s.numpy().astype("float64"), states.numpy().astype("float64")
+    e = np.exp(np.einsum("bh,bth->bt", s, states))
+    return torch.from_numpy(np.einsum("bt,bth->bh", e / e.sum(1, keepdims=True), states))
+
+
 def back(weights=lambda e: e.softmax(1), finish=lambda a, s, h: einsum("bt,bth->bh", a, h)):
     """A wrong answer: other weights of the scores, or another last step."""
     return lambda s, states: finish(weights(einsum("bh,bth->bt", s, states)), s, states)
+
+
+def back_weights(s, states):
+    return einsum("bh,bth->bt", s, states).softmax(1)
 
 
 def back_columns_of_one(s, states):
@@ -187,6 +206,38 @@ def loop_in_place_cloned(x, w_x, w_h, b):
     return torch.stack(states, 1)
 
 
+def loop_rnn_cell(x, w_x, w_h, b):
+    cell = torch.nn.RNNCell(w_x.shape[1], len(w_h))
+    with torch.no_grad():
+        cell.weight_ih.copy_(w_x)
+        cell.weight_hh.copy_(w_h)
+        cell.bias_ih.copy_(b)
+        cell.bias_hh.zero_()
+    h, states = None, []
+    for x_t in x.transpose(0, 1):
+        h = cell(x_t, h)
+        states.append(h)
+    return torch.stack(states).transpose(0, 1)
+
+
+def loop_columns(x, w_x, w_h, b):
+    """One sentence per column, as the formula has it."""
+    h, states = torch.zeros(len(w_h), len(x)), []
+    for t in range(x.shape[1]):
+        h = torch.tanh(w_x @ x[:, t].T + w_h @ h + b[:, None])
+        states.append(h)
+    return torch.stack(states, -1).permute(1, 2, 0)
+
+
+def loop_recursive(x, w_x, w_h, b):
+    if x.shape[1] == 0:
+        return x.new_zeros(len(x), 0, len(w_h))
+    before = loop_recursive(x[:, :-1], w_x, w_h, b)
+    h = before[:, -1] if x.shape[1] > 1 else x.new_zeros(len(x), len(w_h))
+    a = x[:, -1] @ w_x.mT + h @ w_h.mT + b
+    return torch.cat([before, ((a.exp() - (-a).exp()) / (a.exp() + (-a).exp()))[:, None]], 1)
+
+
 def loop(
     new=lambda x_t, h, w_x, w_h, b: torch.tanh(x_t @ w_x.T + h @ w_h.T + b),
     axis=1,
@@ -247,6 +298,28 @@ def loop_pushed(x, w_x, w_h, b):
     return torch.stack(states, 1)
 
 
+def loop_runs_on(x, w_x, w_h, b):
+    """The state is made empty once, before the loop over the sentences."""
+    h, out = torch.zeros(len(w_h)), []
+    for sentence in x:
+        states = []
+        for word in sentence:
+            h = torch.tanh(w_x @ word + w_h @ h + b)
+            states.append(h)
+        out.append(torch.stack(states))
+    return torch.stack(out)
+
+
+def with_both_biases(x, w_x, w_h, b):
+    rnn = torch.nn.RNN(w_x.shape[1], len(w_h), batch_first=True)
+    with torch.no_grad():
+        rnn.weight_ih_l0.copy_(w_x)
+        rnn.weight_hh_l0.copy_(w_h)
+        rnn.bias_ih_l0.copy_(b)
+        rnn.bias_hh_l0.copy_(b)
+    return rnn(x)[0]
+
+
 def loop_first_word(x, w_x, w_h, b):
     return loop_ahead(x[:, :1].expand(-1, x.shape[1], -1), w_x, w_h, b)
 
@@ -288,6 +361,13 @@ def cell_tanh_by_sigmoid(x, h, c, w_x, w_h, b):
 
 def cell_float64(*args):
     return cell_linear(*(a.double() for a in args))
+
+
+def cell_viewed(x, h, c, w_x, w_h, b):
+    z = (einsum("bd,gd->bg", x, w_x) + einsum("bk,gk->bg", h, w_h) + b).view(len(x), 4, -1)
+    i, f, g, o = z.unbind(1)
+    c = torch.addcmul(f.sigmoid() * c, i.sigmoid(), g.tanh())
+    return o.sigmoid() * c.tanh(), c
 
 
 def sg(a):
@@ -366,6 +446,27 @@ def jacobian_float64(states, w_h, k):
     return jacobian_multi_dot(states.double(), w_h.double(), k)
 
 
+def jacobian_recursive(states, w_h, k):
+    last = (1 - states[-1] ** 2)[:, None] * w_h
+    return last if k == 1 else last @ jacobian_recursive(states[:-1], w_h, k - 1)
+
+
+def jacobian_in_place(states, w_h, k):
+    out = torch.eye(len(w_h))
+    for h in states[-k:]:
+        out = w_h @ out
+        out *= ((1 + h) * (1 - h))[:, None]
+    return out
+
+
+def jacobian_by_rows(states, w_h, k):
+    """From the end back: row vectors, times the slopes, times the matrix."""
+    rows = torch.eye(len(w_h))
+    for n in range(1, k + 1):
+        rows = (rows * (1 - states[-n] ** 2)) @ w_h
+    return rows
+
+
 def factors(states, w_h, k, step=lambda h, w: torch.diag(1 - h**2) @ w):
     return [step(h, w_h) for h in states[len(states) - k :]]
 
@@ -389,7 +490,18 @@ RIGHT = {
         lambda: torch.tensor([50, 1, 40, 1, 50, 50]),
         lambda: np.array([50, 1, 50 - 10, 1, 50, 50]),
     ],
-    "1.2": [back_loops, back_bmm, back_fused, back_sums, back_float64, back_in_place, back()],
+    "1.2": [
+        back_loops,
+        back_bmm,
+        back_fused,
+        back_sums,
+        back_float64,
+        back_in_place,
+        back(),
+        back_vmap,
+        back_log,
+        back_numpy,
+    ],
     "1.3": [
         loop_einsum,
         loop_ahead,
@@ -399,6 +511,9 @@ RIGHT = {
         loop_float64,
         loop_in_place_cloned,
         loop(),
+        loop_rnn_cell,
+        loop_columns,
+        loop_recursive,
     ],
     "1.4": [
         says(1.26, 0.6804, 0.76545, 0.0424),
@@ -407,7 +522,16 @@ RIGHT = {
         gradients_by_autograd,
         chain(*(1.5 * s for s in SLOPES)),
     ],
-    "1.5": [cell_linear, cell_torch, cell_renamed, cell_tanh_by_sigmoid, cell_float64, cell()],
+    "1.5": [
+        cell_linear,
+        cell_torch,
+        cell_renamed,
+        cell_tanh_by_sigmoid,
+        cell_float64,
+        cell(),
+        cell_viewed,
+        lambda *args: torch.stack(cell_linear(*args)),
+    ],
     "1.6": [
         jacobian_diag,
         jacobian_einsum,
@@ -416,11 +540,20 @@ RIGHT = {
         jacobian_columns,
         jacobian_float64,
         product(),
+        jacobian_recursive,
+        jacobian_in_place,
+        jacobian_by_rows,
     ],
 }
 
 WRONG = {
     "1.1": [
+        (steps_with(_1=51), "recurrent-steps-wrong"),
+        (steps_with(_2=0), "attention-steps-wrong"),
+        (steps_with(_3=10), "recurrent-distance-wrong"),
+        (steps_with(_4=0), "attention-distance-wrong"),
+        (steps_with(_6=82), "batch-steps-wrong"),
+        (lambda: np.array([50, 1, 40, 1, 50, 82]), "batch-steps-wrong"),
         (says(1, 50, 40, 1, 1, 1), "networks-confused"),
         (steps_with(_1=1, _2=1), "recurrent-steps-in-parallel"),
         (steps_with(_1=49), "steps-between-the-words"),
@@ -438,10 +571,32 @@ WRONG = {
         (steps_with(_6=1600), "sentences-queue"),
         (steps_with(_6=50 / 32), "batch-removes-the-waiting"),
         (steps_with(_6=1), "batch-removes-the-waiting"),
-        (steps_with(_4=7), "wrong-values"),
+        (steps_with(_4=7), "attention-distance-wrong"),
         (says(50, 1, 40, 1), "wrong-shape"),
     ],
     "1.2": [
+        (lambda s, h: (s @ h.mT).softmax(-1) @ h, "every-pair-of-sentences"),
+        (lambda s, h: ((s @ h.mT).softmax(-1) @ h)[0], "reads-other-sentences"),
+        (lambda s, h: ((s @ h.mT).softmax(-1) @ h).mean(0), "reads-other-sentences"),
+        (lambda s, h: ((s @ h.mT).softmax(-1) @ h).mean(1), "asks-for-other-sentences"),
+        (lambda s, h: back_bmm(s.roll(1, 0), h), "asks-for-other-sentences"),
+        (lambda s, h: (back_bmm(s, h),), "wrong-type"),
+        (lambda s, h: back_bmm(s, h).T, "wrong-shape"),
+        (lambda s, h: back_bmm(s.half(), h.half()), "wrong-dtype"),
+        (lambda s, h: ((s[:, None] * h).softmax(1) * h).sum(1), "softmax-before-the-sum"),
+        (lambda s, h: ((s[:, None] * h).softmax(-1) * h).sum(1), "softmax-before-the-sum"),
+        (back(lambda e: e.softmax(1).softmax(1)), "softmax-twice"),
+        (back(lambda e: e.log_softmax(1)), "log-softmax"),
+        (lambda s, h: back(lambda e: (e / s.shape[1]).softmax(1))(s, h), "scaled"),
+        (back(lambda e: (3 * e).softmax(1)), "scaled"),
+        (back(lambda e: 2**e / (2**e).sum(1, keepdim=True)), "scaled"),
+        (lambda s, h: back_bmm(s, h) / math.sqrt(s.shape[1]), "shares-shrunk"),
+        (lambda s, h: (back_weights(s, h)[..., None] * h).mean(1), "shares-shrunk"),
+        (lambda s, h: torch.cat([s, back_bmm(s, h)], -1), "decoder-state-added"),
+        (lambda s, h: h[:, -1], "last-state-only"),
+        (back(torch.sigmoid), "shares-of-no-whole"),
+        (back(torch.relu), "shares-of-no-whole"),
+        (back(lambda e: F.dropout(e.softmax(1))), "random-result"),
         (back(finish=lambda a, s, h: a), "weights-returned"),
         (lambda s, states: (states @ s[..., None]).softmax(1)[..., 0], "weights-returned"),
         (lambda s, states: einsum("bh,bth->bt", s, states), "scores-returned"),
@@ -471,11 +626,42 @@ WRONG = {
         (lambda s, h: s + back_sums(s, h), "decoder-state-added"),
         (back_viewed, "words-and-features-mixed"),
         (back_viewed_values, "words-and-features-mixed"),
-        (back_first_sentence, "wrong-values"),
+        (back_first_sentence, "reads-other-sentences"),
         (back_neighbour, "reads-other-sentences"),
         (lambda s, h: back_bmm(s, h)[:, None], "wrong-shape"),
     ],
     "1.3": [
+        (
+            lambda *args: loop_torch(*args).transpose(0, 1).reshape(loop_torch(*args).shape),
+            "reshaped-instead-of-transposed",
+        ),
+        (loop(finish=lambda o: torch.cat(o).view(len(o[0]), len(o), -1)), "reshaped-instead-of-transposed"),
+        (
+            lambda x, *w: loop_ahead(x.reshape(x.shape[1], x.shape[0], -1).transpose(0, 1), *w),
+            "reshaped-instead-of-transposed",
+        ),
+        (
+            lambda x, *w: loop_over_first_axis(x.view(x.shape[1], x.shape[0], -1), *w).view(
+                len(x), x.shape[1], -1
+            ),
+            "reshaped-instead-of-transposed",
+        ),
+        (loop(finish=lambda o: torch.stack([0 * o[0], *o], 1)), "empty-state-included"),
+        (loop(finish=lambda o: torch.stack(o[:-1], 1)), "one-state-missing"),
+        (lambda x, *w: loop_ahead(x[:, :-1], *w), "one-state-missing"),
+        (loop(finish=lambda o: torch.cat(o, 1)), "states-joined-end-to-end"),
+        (loop(finish=torch.cat), "states-joined-end-to-end"),
+        (loop_runs_on, "runs-on-into-the-next-sentence"),
+        (with_both_biases, "bias-twice"),
+        (loop(lambda x, h, u, w, b: torch.tanh(h @ w.T + b)), "words-never-read"),
+        (loop(lambda x, h, u, w, b: torch.tanh(x @ u.T + h + b)), "state-without-matrix"),
+        (loop(lambda x, h, u, w, b: torch.tanh((x @ u.T) * (h @ w.T) + b)), "multiplied-instead-of-added"),
+        (loop(lambda x, h, u, w, b: torch.tanh(h + x @ u.T + h @ w.T + b)), "old-state-added"),
+        (loop(lambda x, h, u, w, b: F.gelu(x @ u.T + h @ w.T + b)), "another-function"),
+        (loop(lambda x, h, u, w, b: F.leaky_relu(x @ u.T + h @ w.T + b)), "another-function"),
+        (loop(lambda x, h, u, w, b: torch.softmax(x @ u.T + h @ w.T + b, -1)), "another-function"),
+        (loop(lambda x, h, u, w, b: torch.tanh(torch.tanh(x @ u.T + h @ w.T + b))), "another-function"),
+        (lambda *args: loop_torch(*args).round(decimals=2), "wrong-values"),
         (lambda x, w_x, w_h, b: loop_einsum(x, w_h, w_x, b), "matrices-swapped"),
         (loop(lambda x, h, u, w, b: torch.tanh(x @ w.T + h @ u.T + b)), "matrices-swapped"),
         (loop(lambda x, h, u, w, b: torch.tanh(x @ u.T + h @ w + b)), "matrix-not-transposed"),
@@ -510,6 +696,14 @@ WRONG = {
         (lambda *args: (loop_ahead(*args), loop_ahead(*args)[:, -1]), "wrong-type"),
     ],
     "1.4": [
+        (says(1.3, 0.7, 0.8, 0.04), "rounded-too-far"),
+        (says(1.26, 0.68, 0.77, 0.04), "rounded-too-far"),
+        (says(1.125, 0.6075, 0.76545, 0.0424), "wrong-end"),
+        (says(0.84, 0.6804, 0.76545, 0.0424), "one-step-wrong"),
+        (says(1.26, 0.54, 0.76545, 0.0424), "two-steps-wrong"),
+        (says(1.26, 0.6804, 1.125, 0.0424), "three-steps-wrong"),
+        (chain(*(1.5 * s for s in SLOPES), fourth=0.9**3), "thirty-steps-wrong"),
+        (lambda: np.array([1.26, 0.6804, 0.76545, 0.9**15]), "thirty-steps-wrong"),
         (chain(*SLOPES), "weight-left-out"),
         (chain(1.5, 1.5, 1.5), "slope-left-out"),
         (chain(*(1.5 * (1 - h) for h in (-0.4, 0.8, 0.5))), "not-squared"),
@@ -529,9 +723,24 @@ WRONG = {
         (chain(*(1.5 * s for s in SLOPES), fourth=1), "does-not-fade"),
         (chain(*(1.5 * s for s in SLOPES), fourth=0.9), "a-single-step"),
         (chain(*(1.5 * s for s in SLOPES), fourth=0.0), "zero-states-zero-slope"),
-        (says(1.26, 0.7, 0.76545, 0.0424), "wrong-values"),
+        (says(1.26, 0.6, 0.76545, 0.0424), "two-steps-wrong"),
     ],
     "1.5": [
+        (cell(give=lambda h, c: (h, h)), "same-tensor-twice"),
+        (cell(give=lambda h, c: torch.cat([h, c], -1)), "one-tensor-instead-of-two"),
+        (
+            cell(lambda i, f, g, c, h: sg(f) * c + sg(i) * sg(g), give=lambda h, c: h),
+            "one-tensor-instead-of-two",
+        ),
+        (cell(out=lambda o, c, old: o * c.tanh()), "state-not-right"),
+        (cell(out=lambda o, c, old: (sg(o) * c).tanh()), "state-not-right"),
+        (cell(lambda i, f, g, c, h: sg(i) * c + sg(f) * g), "does-not-keep"),
+        (cell(lambda i, f, g, c, h: sg(f) * c.tanh() + sg(i) * g.tanh()), "does-not-keep"),
+        (cell(lambda i, f, g, c, h: (sg(f) * c + sg(i) * g.tanh()).tanh()), "does-not-keep"),
+        (cell(lambda i, f, g, c, h: (sg(f) + 1) * c / 2 + sg(i) * g.tanh()), "does-not-let-go"),
+        (cell(lambda i, f, g, c, h: sg(f) * c + sg(i) * torch.relu(g)), "takes-in-something-else"),
+        (cell(lambda i, f, g, c, h: sg(f) * c - sg(i) * g.tanh()), "takes-in-something-else"),
+        (cell(lambda i, f, g, c, h: sg(f) * c + sg(i) * sg(g).tanh()), "takes-in-something-else"),
         (cell_unmended, "both-bugs-left"),
         (cell(lambda i, f, g, c, h: c * sg(i) + sg(g) * sg(f)), "both-bugs-left"),
         (cell(lambda i, f, g, c, h: sg(i) * c + sg(f) * g.tanh()), "gates-swapped"),
@@ -556,10 +765,27 @@ WRONG = {
         (cell(out=lambda o, c, old: c.tanh()), "output-gate-missing"),
         (cell(give=lambda h, c: (c, h)), "pair-swapped"),
         (cell(give=lambda h, c: h), "cell-not-returned"),
-        (cell(give=lambda h, c: c), "wrong-shape"),
-        (cell(give=lambda h, c: (h, 2 * c)), "wrong-values"),
+        (cell(give=lambda h, c: c), "one-tensor-instead-of-two"),
+        (cell(give=lambda h, c: (h, 2 * c)), "does-not-keep"),
     ],
     "1.6": [
+        (product(lambda states, k: states[1 : k + 1]), "first-states-instead-of-last"),
+        (
+            product(lambda states, k: states[-k - 1 : -1], lambda h, w: w @ torch.diag(1 - h**2)),
+            "slopes-on-the-columns",
+        ),
+        (product(step=lambda h, w: (1 - h**2) * w.T), "factors-transposed"),
+        (product(lambda states, k: [states[-1]] * k), "same-slopes-in-every-step"),
+        (product(lambda states, k: [states[-k]] * k), "same-slopes-in-every-step"),
+        (
+            lambda states, w, k: torch.linalg.matrix_power(torch.diag(1 - states[-1] ** 2) @ w, k),
+            "same-slopes-in-every-step",
+        ),
+        (product(lambda states, k: states[k:]), "steps-before-instead-of-k"),
+        (product(lambda states, k: states[:-k]), "steps-before-instead-of-k"),
+        (product(step=lambda h, w: torch.diag(h) @ w), "state-instead-of-slope"),
+        (product(step=lambda h, w: torch.diag(h**2) @ w), "state-instead-of-slope"),
+        (lambda states, w, k: torch.diag((1 - states[-k:] ** 2).prod(0)) @ w, "matrix-only-once"),
         (lambda states, w, k: torch.linalg.matrix_power(w, k), "slopes-left-out"),
         (product(step=lambda h, w: w), "slopes-left-out"),
         (product(step=lambda h, w: torch.diag(1 - h**2)), "matrix-left-out"),

@@ -138,6 +138,14 @@ def table_turning(T, D):
     return torch.stack(rows)
 
 
+def table_rows(T, D):
+    def pair(pos, i):
+        angle = pos / 10000 ** (2 * i / D)
+        return torch.tensor([math.sin(angle), math.cos(angle)])
+
+    return torch.stack([torch.cat([pair(pos, i) for i in range(D // 2)]) for pos in range(T)])
+
+
 def table(divisor=lambda i, D: 10000 ** (2 * i / D), make=None, first=0):
     """From scratch with one thing changed; i counts pairs."""
 
@@ -304,6 +312,54 @@ class WithBatchAxis(nn.Module):
         return x + self.pe[:, start:end, :].expand(x.size(0), -1, -1)
 
 
+class InFloat64(nn.Module):
+    def __init__(self, table):
+        super().__init__()
+        self.register_buffer("table", table.double(), persistent=False)
+
+    def forward(self, x, start=0):
+        rows = self.table[start : start + x.shape[1]]
+        if len(rows) < x.shape[1]:
+            raise ValueError(f"only {len(rows)} rows are left for {x.shape[1]} words")
+        return x + rows
+
+
+class CountsAlong(nn.Module):
+    """Remembers where the last text ended."""
+
+    def __init__(self, table):
+        super().__init__()
+        self.register_buffer("table", table)
+        self.seen = 0
+
+    def forward(self, x, start=0):
+        first = start or self.seen
+        if first + x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        self.seen += x.shape[1]
+        return x + self.table[first : first + x.shape[1]]
+
+
+class NoSuperAndAttribute(nn.Module):
+    def __init__(self, table):
+        self.table = table
+
+    def forward(self, x, start=0):
+        return x + self.table[start : start + x.shape[1]]
+
+
+class WithLinear(nn.Module):
+    def __init__(self, table):
+        super().__init__()
+        self.register_buffer("table", table)
+        self.project = nn.Linear(table.shape[1], table.shape[1])
+        nn.init.constant_(self.project.weight, 0.5)
+        nn.init.zeros_(self.project.bias)
+
+    def forward(self, x, start=0):
+        return self.project(x + self.table[start : start + x.shape[1]])
+
+
 class NoModule:
     def __init__(self, table):
         self.table = table
@@ -392,6 +448,15 @@ def rotate_in_place(x, positions):
     out[..., ::2] = x[..., ::2] * angles.cos() - x[..., 1::2] * angles.sin()
     out[..., 1::2] = x[..., 1::2] * angles.cos() + x[..., ::2] * angles.sin()
     return out
+
+
+def rotate_numpy(x, positions):
+    x, K = x.numpy(), x.shape[-1]
+    angles = positions.numpy()[:, None] / 10000 ** (np.arange(0, K, 2) / K)
+    out = np.empty_like(x)
+    out[..., ::2] = x[..., ::2] * np.cos(angles) - x[..., 1::2] * np.sin(angles)
+    out[..., 1::2] = x[..., ::2] * np.sin(angles) + x[..., 1::2] * np.cos(angles)
+    return torch.from_numpy(out)
 
 
 def woven(one, other):
@@ -483,6 +548,14 @@ def halves_by_parts(x, positions):
     )
 
 
+def halves_rolled(x, positions):
+    half = x.shape[-1] // 2
+    signs = torch.ones(2 * half)
+    signs[:half] = -1
+    angles = (positions[:, None] * thetas(2 * half)).tile(1, 2)
+    return x * angles.cos() + x.roll(half, -1) * signs * angles.sin()
+
+
 def halves_loops(x, positions):
     half, out = x.shape[-1] // 2, torch.zeros_like(x)
     for t, m in enumerate(positions.tolist()):
@@ -498,6 +571,19 @@ def halves_complex(x, positions):
     return torch.cat([z.real, z.imag], -1)
 
 
+def halves_sines_first(x, positions):
+    angles = split(positions[:, None] * thetas(x.shape[-1]))
+    return x * angles.sin() + half_turn(x) * angles.cos()
+
+
+def halves_with(theta):
+    def rotate(x, positions):
+        angles = split(positions[:, None] * theta(x.shape[-1]))
+        return x * angles.cos() + half_turn(x) * angles.sin()
+
+    return rotate
+
+
 RIGHT = {
     "4.1": [
         holds_by_experiment,
@@ -511,6 +597,7 @@ RIGHT = {
         says(6.28, 6283, 1, 0),
         lambda: (2 * math.pi, 2 * math.pi * 1e3, 1.0, 0.0),
         says(6.3, 6280, 1, 0),
+        lambda: [torch.tensor(2 * math.pi), 2 * np.pi * 10000 ** (6 / 8), 0.36 + 0.64, 0.0],
     ],
     "4.3": [
         even_only(table_tutorial),
@@ -520,6 +607,8 @@ RIGHT = {
         even_only(table_complex),
         even_only(table_turning),
         table(),
+        even_only(table_rows),
+        even_only(lambda T, D: table_tutorial(T, D).double()),
     ],
     "4.4": [
         module(),
@@ -530,6 +619,8 @@ RIGHT = {
         WithBatchAxis,
         module(lambda self, x, start: torch.stack([s + self.table[start : start + len(s)] for s in x])),
         module(lambda self, x, start: x + self.table.narrow(0, start, x.shape[-2])),
+        module(lambda self, x, start: x + self.table.index_select(0, torch.arange(x.shape[1]) + start)),
+        InFloat64,
     ],
     "4.5": [
         rotate_complex,
@@ -538,8 +629,12 @@ RIGHT = {
         rotate_repeated,
         rotate_in_place,
         rotate_by(right),
+        lambda x, positions: rotate_repeated(x.double(), positions.double()),
+        rotate_numpy,
     ],
     "4.6": [
+        lambda x, positions: halves_by_parts(x, positions).float(),
+        halves_rolled,
         halves_by_index,
         halves_by_parts,
         halves_loops,
@@ -567,6 +662,13 @@ WRONG = {
         (says(True, True), "wrong-shape"),
     ],
     "4.2": [
+        (says(360, 360000, 1, 0), "in-degrees"),
+        (says(LAST, FIRST, 1, 0), "fast-and-slow-exchanged"),
+        (says(8, LAST, 1, 0), "first-wavelength-wrong"),
+        (says(FIRST, 1000, 1, 0), "last-wavelength-wrong"),
+        (says(FIRST, LAST, 0.8, 0.6), "sine-wrong"),
+        (says(FIRST, LAST, 1, 0.6), "cosine-wrong"),
+        (lambda: np.array([FIRST, LAST, 0.3, 0.3]), "sine-wrong"),
         (says(10 * FIRST, 10 * LAST, 1, 0), "pairs-counted-from-one"),
         (says(FIRST, 62832, 1, 0), "last-wave-at-the-base"),
         (says(FIRST, 2 * math.pi * 10000 ** (12 / 8), 1, 0), "exponent-doubled"),
@@ -580,9 +682,35 @@ WRONG = {
         (says(FIRST, LAST, 1.4, 1.4), "numbers-added"),
         (says(FIRST, LAST, 0.48, 0.48), "numbers-multiplied"),
         (says(FIRST, LAST, 0, 1), "sine-cosine-swapped"),
-        (says(FIRST, LAST, 0.5, 0.5), "wrong-values"),
+        (says(FIRST, LAST, 0.5, 0.5), "sine-wrong"),
     ],
     "4.3": [
+        (
+            table(make=lambda a: torch.stack([a.sin(), a.cos()]).reshape(len(a), -1)),
+            "reshaped-instead-of-woven",
+        ),
+        (table(make=lambda a: torch.cat([a.sin(), a.cos()]).view(len(a), -1)), "reshaped-instead-of-woven"),
+        (table(make=lambda a: woven(-a.sin(), a.cos())), "sine-turned-over"),
+        (
+            table(make=lambda a: woven(torch.deg2rad(a).sin(), torch.deg2rad(a).cos())),
+            "another-unit-of-angle",
+        ),
+        (
+            table(make=lambda a: woven((2 * math.pi * a).sin(), (2 * math.pi * a).cos())),
+            "another-unit-of-angle",
+        ),
+        (
+            even_only(
+                lambda T, D: woven(
+                    *(
+                        f(torch.arange(T)[:, None] / 10000 * (torch.arange(0, D, 2) / D))
+                        for f in (torch.sin, torch.cos)
+                    )
+                )
+            ),
+            "multiplied-not-raised",
+        ),
+        (table(lambda i, D: 10000 ** (2 * (i + 1) / D)), "pairs-counted-from-one"),
         (table_integer_powers, "whole-number-powers"),
         (refusing_integer_powers, "whole-number-powers"),
         (table_of_integers, "integer-table"),
@@ -622,6 +750,17 @@ WRONG = {
         (table_odd_too, "odd-width-accepted"),
     ],
     "4.4": [
+        (NoSuperAndAttribute, "super-not-called"),
+        (module(lambda self, x, start: self.table[start : start + x.size(1)]), "rows-alone"),
+        (
+            module(
+                lambda self, x, start: torch.cat([x, self.table[start : start + x.size(1)].expand_as(x)], -1)
+            ),
+            "joined-instead-of-added",
+        ),
+        (CountsAlong, "remembers-calls"),
+        (WithLinear, "wrong-values"),
+        (module(lambda self, x, start: None, check=False), "returned-none"),
         (NoModule, "not-a-module"),
         (NoSuper, "super-not-called"),
         (NoSuperAndParameter, "super-not-called"),
@@ -666,6 +805,17 @@ WRONG = {
         ),
     ],
     "4.5": [
+        (rotate_by(lambda e, o, c, s: woven(e * s + o * c, e * c - o * s)), "results-exchanged"),
+        (
+            rotate_by(right, theta=lambda K: 10000 ** (-torch.arange(2, K + 2, 2) / K)),
+            "pairs-counted-from-one",
+        ),
+        (
+            rotate_by(right, places=lambda positions, x: torch.deg2rad(positions.float())),
+            "another-unit-of-angle",
+        ),
+        (rotate_by(right, places=lambda positions, x: 2 * math.pi * positions), "another-unit-of-angle"),
+        (rotate_by(right, places=lambda positions, x: 2 * positions), "another-unit-of-angle"),
         (rotate_by(right, theta=lambda K: 10000 ** -torch.arange(0, K, 2)), "whole-number-powers"),
         (refusing_integer_powers, "whole-number-powers"),
         (lambda x, positions: x.clone(), "nothing-turned"),
@@ -700,6 +850,9 @@ WRONG = {
         (overwriting_the_argument, "argument-changed"),
     ],
     "4.6": [
+        (halves_sines_first, "sine-and-cosine-exchanged"),
+        (halves_with(lambda K: 10000 ** (-2 * torch.arange(0, K, 2) / K)), "speeds-changed"),
+        (halves_with(lambda K: 10000 ** (torch.arange(0, K, 2) / K)), "speeds-changed"),
         (with_full_angles(weave, lambda x: half_turn(x, 1)), "both-bugs-left"),
         (with_full_angles(weave, half_turn), "angles-of-the-other-layout"),
         (with_full_angles(weave, lambda x: -half_turn(x)), "angles-of-the-other-layout"),

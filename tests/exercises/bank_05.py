@@ -7,6 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import einsum, nn
 
+from transformer_lib.feed_forward import FeedForward
+
 
 def says(*answer):
     """An answer on paper."""
@@ -88,6 +90,15 @@ def network_columns(x, w1, b1, w2, b2):
     return (w2 @ hidden + b2[:, None]).mT
 
 
+def network_unit_by_unit(x, w1, b1, w2, b2):
+    return b2 + sum(F.relu(x @ w1[n] + b1[n])[..., None] * w2[:, n] for n in range(len(b1)))
+
+
+def network_numpy(x, w1, b1, w2, b2):
+    x, w1, b1, w2, b2 = (t.numpy() for t in (x, w1, b1, w2, b2))
+    return torch.from_numpy(np.maximum(x @ w1.T + b1, 0) @ w2.T + b2)
+
+
 def network_with(between=torch.relu, before=lambda x: x, after=lambda y: y):
     return lambda x, w1, b1, w2, b2: after(between(before(x) @ w1.T + b1) @ w2.T + b2)
 
@@ -122,6 +133,12 @@ def merge_double(w1, b1, w2, b2):
 
 def merge_from_the_right(w1, b1, w2, b2):
     return (w1.T @ w2.T).T, torch.addmv(b2, w2, b1)
+
+
+def merge_loops(w1, b1, w2, b2):
+    E, F_, D = *w2.shape, w1.shape[1]
+    w = [[sum(w2[e, f] * w1[f, d] for f in range(F_)) for d in range(D)] for e in range(E)]
+    return torch.tensor(w), torch.stack([w2[e].dot(b1) + b2[e] for e in range(E)])
 
 
 def merge_in_place(w1, b1, w2, b2):
@@ -271,6 +288,96 @@ class ThirdLayer(Sequence):
         self.append(nn.Linear(d_model, d_model))
 
 
+class Lazy(layer()):
+    def __init__(self, d_model, d_ff=None, dropout=0.0):
+        super().__init__(d_model, d_ff, dropout)
+        self.layers[0] = nn.LazyLinear(4 * d_model if d_ff is None else d_ff)
+
+
+class Stacked(nn.Module):
+    def __init__(self, d_model, d_ff=None, dropout=0.0):
+        super().__init__()
+        d_ff = 4 * d_model if d_ff is None else d_ff
+        self.weights = nn.Parameter(torch.randn(2, d_model, d_ff) / math.sqrt(d_ff))
+        self.b1, self.b2 = nn.Parameter(torch.zeros(1, d_ff)), nn.Parameter(torch.zeros(1, 1, d_model))
+        self.drop = nn.Dropout1d(dropout)
+
+    def forward(self, x):
+        return self.drop(F.gelu(x @ self.weights[0] + self.b1) @ self.weights[1].T + self.b2)
+
+
+class OfTheLibrary(nn.Module):
+    def __init__(self, d_model, d_ff=None, dropout=0.0):
+        super().__init__()
+        self.network, self.drop = FeedForward(d_model, d_ff), nn.Dropout(dropout)
+
+    def forward(self, x):
+        return self.drop(self.network(x))
+
+
+class InDouble(nn.Module):
+    def __init__(self, d_model, d_ff=None, dropout=0.0):
+        super().__init__()
+        self.net = Sequence(d_model, d_ff, dropout).double()
+
+    def forward(self, x):
+        return self.net(x.double())
+
+
+class WithoutSuper(nn.Module):
+    def __init__(self, d_model, d_ff=None, dropout=0.0):
+        self.widen = nn.Linear(d_model, d_ff or 4 * d_model)
+
+
+class ForwardMisspelled(nn.Module):
+    def __init__(self, d_model, d_ff=None, dropout=0.0):
+        super().__init__()
+        self.net = Sequence(d_model, d_ff, dropout)
+
+    def foward(self, x):
+        return self.net(x)
+
+
+class NoModule:
+    def __init__(self, d_model, d_ff=None, dropout=0.0):
+        self.net = Sequence(d_model, d_ff, dropout)
+
+    def __call__(self, x):
+        return self.net(x)
+
+
+class GeluWithoutParentheses(nn.Sequential):
+    def __init__(self, d_model, d_ff=None, dropout=0.0):
+        super().__init__(nn.Linear(d_model, 4 * d_model), nn.GELU, nn.Linear(4 * d_model, d_model))
+
+
+class TiedButTwo(layer()):
+    def forward(self, x):
+        return self.drop(F.linear(F.gelu(self.a(x)), self.a.weight.T, self.b.bias))
+
+
+class Frozen(layer()):
+    def __init__(self, d_model, d_ff=None, dropout=0.0):
+        super().__init__(d_model, d_ff, dropout)
+        self.requires_grad_(False)
+
+
+class WithoutGradient(layer()):
+    @torch.no_grad()
+    def forward(self, x):
+        return super().forward(x)
+
+
+def dropout_unscaled(self, x):
+    out = self.b(F.gelu(self.a(x)))
+    return out * (torch.rand_like(out) >= self.p) if self.training else out
+
+
+def dropout_by_hand(self, x):
+    out = self.b(F.gelu(self.a(x)))
+    return out * (torch.rand_like(out) >= self.p) / (1 - self.p) if self.training else out
+
+
 class Tensors(nn.Module):
     def __init__(self, d_model, d_ff=None, dropout=0.0):
         super().__init__()
@@ -293,16 +400,20 @@ RIGHT = {
         lambda: np.array(TRUTH),
         lambda: torch.tensor(TRUTH),
         lambda: [1, 0, 0, 0, 0, 1, 0],
+        lambda: [np.bool_(answer) for answer in TRUTH],
     ],
     "5.2": [
         says(2, 1, 0, 1, -2),
         lambda: (2.0, 1.0, 0.0, 1.0, -2.0),
         lambda: np.array([2, 1, 0, 1, -2]),
         xor_solved,
+        lambda: [F.relu(torch.tensor(2.0)), torch.tensor(1.0), F.relu(torch.tensor(-1.0)), 1, -2],
     ],
     "5.3": [
         counted_by_torch,
         says(NETWORK, ATTENTION, 0.667, 2048),
+        says(NETWORK, ATTENTION, 0.67, 2048),
+        lambda: torch.tensor([NETWORK, ATTENTION, SHARE, 2048]),
         says(4722432, 2362368, 2 / 3, 2048.0),
         lambda: (2 * 768 * 3072 + 3840, 4 * 768 * 769, SHARE, 3072 * 2 // 3),
     ],
@@ -315,14 +426,22 @@ RIGHT = {
         network_double,
         network_columns,
         network_with(lambda z: (z + z.abs()) / 2),
+        network_unit_by_unit,
+        lambda x, *rest: network_torch(x.reshape(-1, x.shape[-1]), *rest).reshape(x.shape),
+        network_numpy,
     ],
-    "5.5": [merge_by_probing, merge_joined, merge_einsum, merge_double, merge_from_the_right],
+    "5.5": [merge_by_probing, merge_joined, merge_einsum, merge_double, merge_from_the_right, merge_loops],
     "5.6": [
         convolution(),
         convolution(lambda x: x.permute(0, 2, 1), lambda h: torch.einsum("bdt->btd", h)),
         convolution(lambda x: torch.swapaxes(x, -1, -2).contiguous(), lambda h: h.movedim(1, 2)),
         network_torch,
         network_loops,
+        lambda x, w1, b1, w2, b2: (
+            F.conv2d(F.conv2d(x.mT[..., None], w1[..., None, None], b1).relu(), w2[..., None, None], b2)[
+                ..., 0
+            ].mT
+        ),
     ],
     "5.7": [
         layer(),
@@ -333,6 +452,11 @@ RIGHT = {
         layer(lambda self, x: self.drop(self.b(self.drop(F.gelu(self.a(x)))))),
         layer(lambda self, x: torch.stack([self.drop(self.b(F.gelu(self.a(word)))) for word in x])),
         layer(keep=lambda layers: nn.Sequential(*layers)),
+        layer(dropout_by_hand),
+        Lazy,
+        Stacked,
+        OfTheLibrary,
+        InDouble,
     ],
 }
 
@@ -355,6 +479,11 @@ WRONG = {
         (says(2, 2, 0, 1, -1), "minus-one-forgotten"),
         (says(1, 2, 0, 1, -2), "units-swapped"),
         (says(1, 1, 0, 1, -1), "one-for-true"),
+        (says(1, 0, 0, 1, -2), "one-for-true"),
+        (says(2, 1, 1, 1, -2), "unit-wrong"),
+        (says(0, 0, 0, 1, -2), "unit-wrong"),
+        (says(2, 1, 0, 1, -3), "too-much-taken-away"),
+        (says(2, 1, 0, 1), "wrong-shape"),
         (says(2, 1, 0, 1, -1), "or-for-xor"),
         (says(2, 1, 0, 0, 1), "and-for-xor"),
         (says(2, 1, 0, 1, 0), "sum-for-xor"),
@@ -373,6 +502,12 @@ WRONG = {
         (says(768 * 3072 + 3072, ATTENTION, 0.5, 2048), "one-matrix-only"),
         (says(768 * 3072, ATTENTION, 0.5, 2048), "one-matrix-only"),
         (says(2 * (768 * 3072 + 3072), ATTENTION, SHARE, 2048), "biases-of-one-size"),
+        (says(2 * 768 * 3072 + 3072, ATTENTION, SHARE, 2048), "one-bias-only"),
+        (says(2 * 768 * 3072 + 768, ATTENTION, SHARE, 2048), "one-bias-only"),
+        (says(NETWORK, 4 * 768 * 768 + 768, SHARE, 2048), "one-bias-for-all"),
+        (says(NETWORK, 768 * 768 + 768, SHARE, 2048), "one-part-of-attention"),
+        (says(NETWORK, 4 * (768 * 64 + 64), SHARE, 2048), "one-part-of-attention"),
+        (says(4_700_000, 2_360_000, 0.67, 2048), "rounded"),
         (says(2 * (768 * 768 + 768), ATTENTION, 1 / 3, 2048), "hidden-width-as-d-model"),
         (says(NETWORK, 3 * (768 * 768 + 768), SHARE, 2048), "output-matrix-forgotten"),
         (says(NETWORK, 12 * ATTENTION, 0.14, 2048), "times-the-heads"),
@@ -395,8 +530,29 @@ WRONG = {
         (network_with(before=lambda x: F.layer_norm(x, x.shape[1:])), "words-mix"),
         (network_with(before=lambda x: cut(x).mT), "words-mix"),
         (network_with(before=lambda x: x.roll(1, 0)), "words-mix"),
+        (lambda x, w1, b1, w2, b2: x @ w1.T + b1, "hidden-returned"),
+        (lambda x, w1, b1, w2, b2: torch.max(x @ w1.T + b1, 0) @ w2.T + b2, "max-along-an-axis"),
+        (lambda x, w1, b1, w2, b2: max(x @ w1.T + b1, 0) @ w2.T + b2, "error"),
         (network_with(same), "no-non-linearity"),
         (lambda x, w1, b1, w2, b2: F.linear(F.linear(x, w1, b1), w2, b2), "no-non-linearity"),
+        (lambda x, w1, b1, w2, b2: F.linear(x @ w1.T, w2, b2), "no-non-linearity"),
+        (lambda x, w1, b1, w2, b2: x @ w1.T @ w2.T, "no-non-linearity"),
+        (
+            lambda x, w1, b1, w2, b2: F.relu(F.linear(F.linear(x, w1, b1), w2)) + b2,
+            "activation-after-second-layer",
+        ),
+        (lambda x, w1, b1, w2, b2: F.relu(x @ w2 + b1) @ w1 + b2, "first-layer-with-second-matrix"),
+        (lambda x, w1, b1, w2, b2: F.relu(x @ w1.view(w1.mT.shape) + b1) @ w2.T + b2, "matrix-reshaped"),
+        (
+            lambda x, w1, b1, w2, b2: F.relu(x @ w1.view(w1.mT.shape) + b1) @ w2.view(w2.mT.shape) + b2,
+            "matrix-reshaped",
+        ),
+        (network_with(before=lambda x: F.layer_norm(x, x.shape[-1:])), "norm-included"),
+        (network_with(after=lambda y: F.layer_norm(y, y.shape[-1:])), "norm-included"),
+        (network_with(lambda z: F.dropout(F.relu(z), 0.5)), "random-result"),
+        (network_with(lambda z: F.leaky_relu(z, 0.3)), "another-activation"),
+        (network_with(lambda z: z * torch.sigmoid(1.702 * z)), "another-activation"),
+        (network_with(lambda z: F.gelu(z).relu()), "another-activation"),
         (lambda x, w1, b1, w2, b2: x @ (w2 @ w1).T + w2 @ b1 + b2, "no-non-linearity"),
         (network_with(same, after=torch.relu), "activation-after-second-layer"),
         (network_with(same, after=lambda y: y.clamp_min(0)), "activation-after-second-layer"),
@@ -423,7 +579,12 @@ WRONG = {
     ],
     "5.5": [
         (lambda *args: merge_einsum(*args)[::-1], "pair-swapped"),
+        (lambda w1, b1, w2, b2: (b2, w2 @ w1), "pair-swapped"),
         (lambda w1, b1, w2, b2: w2 @ w1, "matrix-only"),
+        (lambda w1, b1, w2, b2: (torch.relu(w2 @ w1), torch.relu(w2 @ b1 + b2)), "activation-inside"),
+        (lambda w1, b1, w2, b2: (w2 @ w1, b1.mean() + b2), "bias-not-through-the-matrix"),
+        (lambda w1, b1, w2, b2: (w2 @ w1, w2 @ (b1 + b2)), "shapes-do-not-fit"),
+        (lambda w1, b1, w2, b2: (w2 @ w1, (w2 @ b1 + b2)[:, None]), "wrong-shape"),
         (lambda w1, b1, w2, b2: (w1.T @ w2.T, w2 @ b1 + b2), "matrix-transposed"),
         (lambda w1, b1, w2, b2: (w1 @ w2, w1 @ b2 + b1), "shapes-do-not-fit"),
         (lambda w1, b1, w2, b2: (w2 @ w1, b1 + b2), "shapes-do-not-fit"),
@@ -443,6 +604,9 @@ WRONG = {
         (unmended, "all-bugs-left"),
         (convolution(cut, cut, same, F.relu), "all-bugs-left"),
         (convolution(back=same), "not-swapped-back"),
+        (convolution(back=same, between=same, after=torch.relu), "not-swapped-back"),
+        (convolution(same, same), "not-swapped-on-the-way-in"),
+        (convolution(lambda x: x.transpose(0, 2)), "not-swapped-on-the-way-in"),
         (convolution(cut), "reshaped-on-the-way-in"),
         (convolution(lambda x: x.contiguous().view(len(x), x.shape[2], -1)), "reshaped-on-the-way-in"),
         (convolution(cut, between=same, after=torch.relu), "reshaped-on-the-way-in"),
@@ -465,6 +629,27 @@ WRONG = {
         (GatedWithBiases, "gated"),
         (Normed, "norm-included"),
         (ThirdLayer, "extra-parameters"),
+        (WithoutSuper, "super-forgotten"),
+        (ForwardMisspelled, "forward-missing"),
+        (GeluWithoutParentheses, "class-for-a-layer"),
+        (NoModule, "not-a-module"),
+        (layer(width=lambda D, F: D), "another-width"),
+        (layer(width=lambda D, F: 8 * D), "another-width"),
+        (layer(lambda self, x: F.gelu(self.a(x))), "hidden-returned"),
+        (layer(lambda self, x: (self.drop(self.b(F.gelu(self.a(x)))), None)), "wrong-type"),
+        (layer(lambda self, x: None), "returned-none"),
+        (layer(lambda self, x: nn.Dropout(self.p)(self.b(F.gelu(self.a(x))))), "dropout-at-evaluation"),
+        (layer(lambda self, x: self.b(F.gelu(self.a(self.drop(x))))), "dropout-in-another-place"),
+        (layer(lambda self, x: self.b(F.gelu(self.drop(self.a(x))))), "dropout-in-another-place"),
+        (layer(dropout_unscaled), "dropout-in-another-place"),
+        (TiedButTwo, "nothing-learns"),
+        (Frozen, "nothing-learns"),
+        (WithoutGradient, "nothing-learns"),
+        (layer(lambda self, x: self.drop(self.b(F.gelu(self.a(x)).detach()))), "nothing-learns"),
+        (
+            layer(lambda self, x: F.layer_norm(self.drop(self.b(F.gelu(self.a(x)))), x.shape[-1:])),
+            "norm-included",
+        ),
         (layer(biases=(False, False)), "bias-missing"),
         (layer(biases=(False, True)), "bias-missing"),
         (layer(biases=(True, False)), "bias-missing"),
@@ -499,6 +684,7 @@ WRONG = {
         (layer(lambda self, x: self.b(F.gelu(self.a(x)))), "no-dropout"),
         (layer(lambda self, x: self.b(F.dropout(F.gelu(self.a(x)), 0.1, self.training))), "default-dropout"),
         (DropsAlways, "default-dropout"),
-        (layer(lambda self, x: self.a(x)), "wrong-shape"),
+        (layer(lambda self, x: self.a(x)), "hidden-returned"),
+        (layer(lambda self, x: self.b(F.gelu(self.a(x))).mean(-1)), "wrong-shape"),
     ],
 }

@@ -518,6 +518,7 @@ WRONG = {
         (lambda: torch.tensor([1, 1, 0, 0, 1, 1, 0]), "loss-is-all"),
         (predicts(4, 7), "one-hole-is-harmless"),
         (says(True, False, False), "wrong-shape"),
+        (lambda: dict(enumerate([True, False, False, False, True, True, False], 1)), "wrong-type"),
     ],
     "6.2": [
         (says(1 / 16, 1 / 8, 5 / 16, 0), "mask-after-softmax"),
@@ -542,6 +543,12 @@ WRONG = {
         (lambda: np.array([2, 3, 7, 1]) / 13, "another-row"),
         (says(0.1, 0.2, 0.5, 0), "sum-is-not-one"),
         (says(0.2, 0.3, 0.5, 0), "wrong-values"),
+        (says(12.5, 25, 62.5, 0), "percentages"),
+        (says(0, math.log(2), math.log(5), 0), "scores-returned"),
+        (says(0, 2 / 7, 5 / 7, 0), "score-zero-left-out"),
+        (says(0, 0.133, 0.333, 0.533), "score-zero-left-out"),
+        (says(0.25, 0.25, 0.25, 0.25), "equal-shares"),
+        (lambda: {1: 1 / 8, 2: 1 / 4, 3: 5 / 8, 4: 0}, "wrong-type"),
     ],
     "6.3": [
         (additive_future(-math.inf), "additive-mask"),
@@ -588,6 +595,8 @@ WRONG = {
         (lambda T, S: future_tril(T, S)[None, None], "wrong-shape"),
         (lambda T, S: future_tril(T, S).flip(0), "wrong-values"),
         (lambda T, S: future_tril(T, S).tolist(), "wrong-type"),
+        (lambda T, S: torch.ones(S, S, dtype=torch.bool).tril(), "rows-for-earlier-words"),
+        (lambda T, S: torch.zeros(T, S, dtype=torch.bool), "nothing-visible"),
     ],
     "6.4": [
         (padded(lambda real: torch.where(real, 0.0, -math.inf)[:, None, None]), "additive-mask"),
@@ -616,6 +625,8 @@ WRONG = {
         (lambda ids, pad_id: (ids != 0)[:, None, None], "pad-id-not-used"),
         (lambda ids, pad_id: ids.bool()[:, None, None], "pad-id-not-used"),
         (lambda ids, pad_id: (ids > pad_id)[:, None, None], "other-words-hidden"),
+        (lambda ids, pad_id: (ids >= pad_id)[:, None, None], "other-words-hidden"),
+        (lambda ids, pad_id: ~(ids <= pad_id)[:, None, None], "other-words-hidden"),
         (by_lengths, "padding-on-the-left"),
         (lambda ids, pad_id: torch.ones(len(ids), 1, 1, ids.shape[1], dtype=torch.bool), "nothing-hidden"),
         (padded(lambda real: real[:, None, None].expand(-1, 1, real.shape[1], -1)), "stretched"),
@@ -650,6 +661,21 @@ WRONG = {
         (attends(lambda s, m: s + ~m), "boolean-added"),
         (attends(lambda s, m: s - 5 * ~m), "not-low-enough"),
         (attends(lambda s, m: s + (1 - m.float()) * -7), "not-low-enough"),
+        (attends(hide(-10)), "not-low-enough"),
+        (attends(hide(-10), clear), "not-low-enough"),
+        (attends(hide(-1), clear), "not-low-enough"),
+        (attends(lambda s, m: s + (~m).to(s.dtype) * -math.inf), "zero-times-infinity"),
+        (
+            lambda q, k, v, mask: attention_any(q, k, torch.eye(k.shape[2], dtype=k.dtype), mask),
+            "weights-returned",
+        ),
+        (
+            lambda q, k, v, mask: scores_of(q, k).masked_fill(~mask, -math.inf).softmax(-1).nan_to_num(),
+            "weights-returned",
+        ),
+        (rescaled(lambda K: K**0.5), "scale-upside-down"),
+        (rescaled(lambda K: K**-0.25), "other-scale"),
+        (lambda q, k, v, mask: attention_any(q, k, v, mask) / q.shape[-1] ** 0.5, "scale-after-softmax"),
         (turned, "mask-on-the-query-axis"),
         (
             lambda q, k, v, mask: scores_of(q, k).masked_fill(~mask.mT, -1e4).softmax(-1) @ v,
@@ -705,7 +731,15 @@ WRONG = {
         (mended(finish=lambda own, cross: (own, ~cross)), "cross-mask-inverted"),
         (mended(cross="target"), "target-padding-for-the-source"),
         (mended(finish=lambda own, cross: (cross, own)), "pair-swapped"),
-        (mended(finish=lambda own, cross: own), "wrong-shape"),
+        (mended(finish=lambda own, cross: own), "one-mask-only"),
+        (mended(finish=lambda own, cross: (own.float(), cross)), "numbers-for-booleans"),
+        (mended(finish=lambda own, cross: (own.int(), cross.int())), "numbers-for-booleans"),
+        (mended(join=lambda past, real: past & ~real), "padding-inverted"),
+        (lambda s, t, p: (masks_tril(s, t, 0)[0], masks_tril(s, t, p)[1]), "pad-id-not-used"),
+        (
+            lambda s, t, p: (masks_tril(s, t, p)[0], masks_tril(s, t, p)[1].expand(-1, 1, t.shape[1], -1)),
+            "cross-mask-stretched",
+        ),
         (mended(join=torch.logical_xor), "wrong-values"),
     ],
     "6.7": [
@@ -717,6 +751,30 @@ WRONG = {
         (loss(slice(1, None), slice(-1)), "shifted-backwards"),
         (rolled(True), "wrapped-around"),
         (rolled(False), "wrapped-around"),
+        (
+            lambda logits, ids, pad_id: F.cross_entropy(
+                logits.flatten(0, 1)[:-1], ids.flatten()[1:], ignore_index=pad_id
+            ),
+            "shifted-after-flattening",
+        ),
+        (
+            lambda logits, ids, pad_id: F.cross_entropy(
+                logits[:-1].transpose(1, 2), ids[1:], ignore_index=pad_id
+            ),
+            "next-text",
+        ),
+        (loss(slice(-2), slice(2, None)), "shifted-twice"),
+        (
+            lambda logits, ids, pad_id: F.cross_entropy(logits[:, -1], ids[:, -1], ignore_index=pad_id),
+            "last-place-only",
+        ),
+        (loss(slice(-2, -1), slice(-1, None)), "last-place-only"),
+        (
+            lambda logits, ids, pad_id: F.cross_entropy(
+                logits[:, :-1].reshape(len(ids), logits.shape[2], -1), ids[:, 1:], ignore_index=pad_id
+            ),
+            "logits-reshaped",
+        ),
         (loss(change=lambda z: z.softmax(-1)), "softmax-before-cross-entropy"),
         (
             lambda logits, ids, pad_id: loss_ignoring(logits.softmax(-1), ids, pad_id),

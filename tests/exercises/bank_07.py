@@ -220,6 +220,30 @@ def whole_one_head(x, w_query, w_key, w_value, w_output, n_heads, mask):
     return attention(q, k, v, mask) @ w_output.T
 
 
+def whole_of_heads(maps):
+    """One head after the other; `maps` gives what head h reads and its three matrices."""
+
+    def multi_head_attention(x, w_query, w_key, w_value, w_output, n_heads, mask):
+        K, heads = x.shape[-1] // n_heads, []
+        for h in range(n_heads):
+            words, matrices = maps(x, (w_query, w_key, w_value), slice(h * K, (h + 1) * K))
+            heads.append(attention(*(words @ w.T for w in matrices), mask))
+        return torch.cat(heads, dim=-1) @ w_output.T
+
+    return multi_head_attention
+
+
+whole_of_cut_words = whole_of_heads(lambda x, ws, rows: (x[..., rows], [w[rows, rows] for w in ws]))
+whole_first_head = whole_of_heads(lambda x, ws, rows: (x, [w[: rows.stop - rows.start] for w in ws]))
+
+
+def whole_keys_reshaped(x, w_query, w_key, w_value, w_output, n_heads, mask):
+    q, k, v = (split_chunks(x @ w.T, n_heads) for w in (w_query, w_key, w_value))
+    scores = q @ k.reshape(*k.shape[:2], k.shape[3], k.shape[2]) / math.sqrt(k.shape[-1])
+    weights = scores.masked_fill(~mask[:, None], -math.inf).softmax(-1)
+    return merge_cat(weights @ v) @ w_output.T
+
+
 # ------------------------------------------------------------------ 7.6 two bugs
 
 
@@ -366,6 +390,23 @@ class HeadsOnePasses(nn.Module):
         return self.output(torch.cat([self.head(x) for _ in range(self.n_heads)], dim=-1))
 
 
+class HeadsOfLinearMaps(nn.Module):
+    """Queries, keys and values are there, but no attention."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.values = nn.Linear(d_model, 3 * d_model, bias=False)
+        self.output = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x):
+        q, k, v = self.values(x).chunk(3, dim=-1)
+        return self.output(q + k + v)
+
+
+def side_by_side(self, x):
+    return torch.cat([head(x) for head in self.heads], dim=-1)
+
+
 def copies(make, n_heads):
     first = make()
     return nn.ModuleList(copy.deepcopy(first) for _ in range(n_heads))
@@ -381,6 +422,8 @@ RIGHT = {
         lambda: (0, 0, 1, 0, 1, 0),
         lambda: np.array([False, False, True, False, True, False]),
         lambda: torch.tensor([False, False, True, False, True, False]),
+        lambda: [np.bool_(answer) for answer in (0, 0, 1, 0, 1, 0)],
+        lambda: torch.tensor([0.0, 0.0, 1.0, 0.0, 1.0, 0.0]),
     ],
     "7.2": [
         split_reshape_permute,
@@ -389,6 +432,8 @@ RIGHT = {
         split_from_the_transpose,
         split_einsum,
         split_unfold,
+        lambda x, n: torch.from_numpy(np.stack(np.split(x.numpy(), n, axis=2), axis=1)),
+        lambda x, n: torch.stack(x.split(x.shape[-1] // n, -1)).movedim(0, 1),
     ],
     "7.3": [merge_contiguous, merge_cat, merge_permute, merge_loops, merge_einsum],
     "7.4": [
@@ -435,6 +480,8 @@ WRONG = {
         (says(False, False, True, False, True, True), "always-different"),
         (says(True, True, True, True, True, True), "more-to-learn"),
         (says(False, False, True, False, True), "wrong-shape"),
+        (lambda: dict(enumerate([False, False, True, False, True, False], 1)), "wrong-type"),
+        (lambda: ["False", "False", "True", "False", "True", "False"], "wrong-type"),
     ],
     "7.2": [
         (view_split, "split-by-view"),
@@ -457,6 +504,11 @@ WRONG = {
         (lambda x, n: x.split(x.shape[-1] // n, dim=-1), "heads-in-a-list"),
         (split_by_float_width, "width-is-a-float"),
         (lambda x, n: split_chunks(x, n)[:, 0], "wrong-shape"),
+        (lambda x, n: torch.cat(x.chunk(n, -1)), "heads-among-sentences"),
+        (lambda x, n: split_chunks(x, n).flatten(0, 1), "heads-among-sentences"),
+        (lambda x, n: split_chunks(x, n).numpy(), "wrong-type"),
+        (lambda x, n: split_chunks(x, n).tolist(), "wrong-type"),
+        (lambda x, n: split_chunks(x, n).mT, "words-last"),
     ],
     "7.3": [
         (flat_merge, "merged-without-transposing"),
@@ -476,6 +528,9 @@ WRONG = {
         (lambda h: torch.cat(h.unbind(1), dim=1), "joined-along-the-words"),
         (lambda h: h[:, 0], "one-head-only"),
         (lambda h: merge_cat(h)[..., :-1], "wrong-shape"),
+        (lambda h: merge_cat(h).numpy(), "wrong-type"),
+        (lambda h: list(h.unbind(1)), "wrong-type"),
+        (lambda h: h.transpose(1, 3).reshape(h.shape[0], h.shape[2], -1), "words-mixed"),
     ],
     "7.4": [
         (says(30_000, 20_000, 400, 160_000), "output-map-forgotten"),
@@ -486,7 +541,15 @@ WRONG = {
         (says(40_000, 10_000, 400, 160_000), "additions-forgotten"),
         (says(40_000, 5_000, 400, 160_000), "flops-of-one-head"),
         (says(40_000, 80_000, 400, 160_000), "flops-times-heads"),
-        (says(40_000, 840_000, 400, 160_000), "values-counted"),
+        (says(40_000, 840_000, 400, 160_000), "maps-counted"),
+        (says(40_000, 40_000, 400, 160_000), "flops-twice"),
+        (says(40_000, 800, 400, 160_000), "flops-without-width"),
+        (says(40_000, 19_600, 400, 160_000), "flops-one-addition-less"),
+        (says(40_000, 20_000, 360, 160_000), "own-word-left-out"),
+        (says(40_000, 20_000, 220, 160_000), "earlier-words-only"),
+        (says(40_000, 20_000, 400, 280_000), "wide-output-map-square"),
+        (says(32_500, 20_000, 400, 160_000), "output-map-of-one-head"),
+        (lambda: [True] * 4, "wrong-type"),
         (says(40_000, 20_000, 100, 160_000), "weights-of-one-head"),
         (says(40_000, 20_000, 25, 160_000), "weights-divided"),
         (lambda: (40_000, 20_000, 10_000, 160_000), "weights-times-width"),
@@ -527,6 +590,28 @@ WRONG = {
         (whole(softmax=lambda s: s, hide=lambda s, m: s.masked_fill(~m[:, None], 0)), "no-softmax"),
         (whole(softmax=lambda s: s.softmax(-2)), "softmax-over-queries"),
         (whole(softmax=lambda s: s.softmax(1), hide=lambda s, m: s), "softmax-over-heads"),
+        (whole(softmax=lambda s: s.softmax(1)), "softmax-over-heads"),
+        (whole(softmax=lambda s: s.softmax(0)), "softmax-over-the-batch"),
+        (whole(order=lambda q, k, v: (q, v, k)), "matrices-exchanged"),
+        (whole_of_cut_words, "words-cut-into-heads"),
+        (whole_first_head, "first-head-repeated"),
+        (whole_keys_reshaped, "keys-reshaped"),
+        (
+            whole(hide=lambda s, m: s.masked_fill(~m.repeat(s.shape[1], 1, 1).view(s.shape), -math.inf)),
+            "mask-in-wrong-order",
+        ),
+        (whole(hide=lambda s, m: s * m[:, None]), "hidden-scores-zero"),
+        (whole(hide=lambda s, m: s.masked_fill(~m[:, None], 0)), "hidden-scores-zero"),
+        (
+            whole(hide=lambda s, m: s.masked_fill(~m[:, None], torch.finfo(s.dtype).tiny)),
+            "hidden-scores-zero",
+        ),
+        (whole(hide=lambda s, m: s.masked_fill(~m[:, None], -1)), "hidden-words-still-read"),
+        (whole(hide=lambda s, m: s - 10 * (~m[:, None])), "hidden-words-still-read"),
+        (whole(hide=lambda s, m: s.masked_fill(~torch.ones_like(m).tril()[:, None], -math.inf)), "own-mask"),
+        (whole(hide=lambda s, m: s + (~m[:, None]).float() * -math.inf), "zero-times-infinity"),
+        (whole(scale=lambda q, H: 1 / (q.shape[-1] * H)), "scale-by-something-else"),
+        (lambda x, *args: x + whole()(x, *args), "input-added"),
         (whole(softmax=lambda s: s.softmax(0), hide=lambda s, m: s), "softmax-over-the-batch"),
         (whole(hide=lambda s, m: s.masked_fill(~m, -math.inf)), "mask-lacks-the-head-axis"),
         (whole(hide=lambda s, m: torch.where(m, s, -torch.inf)), "mask-lacks-the-head-axis"),
@@ -572,6 +657,7 @@ WRONG = {
         ),
         (causal(split=view_split, merge=flat_merge), "split-and-merged-by-view"),
         (causal(split=view_split), "split-by-view"),
+        (causal(split=view_split, merge=flat_merge, scale=root_of_width), "split-and-merged-by-view"),
         (causal(merge=lambda o: o.permute(0, 2, 3, 1).flatten(2)), "heads-interleaved"),
         (
             lambda x, q, k, v, o, H: whole_heads_read_heads(
@@ -629,5 +715,29 @@ WRONG = {
         (heads(module_list, output=lambda D, H: nn.Linear(D, D)), "biases-added"),
         (lambda D, H: MultiHeadAttention(D, H), "biases-added"),
         (lambda D, H: nn.Linear(D, 4 * D, bias=False), "wrong-values"),
+        (heads(module_list, lambda self, x: None), "no-tensor-returned"),
+        (heads(module_list, lambda self, x: [head(x) for head in self.heads]), "no-tensor-returned"),
+        (heads(module_list, lambda self, x: self.output(side_by_side(self, x).detach())), "gradient-cut"),
+        (
+            heads(
+                lambda make, H: nn.ModuleList(make() for _ in range(H)),
+                lambda self, x: self.output(sum(head(x) for head in self.heads)),
+                width=lambda D, H: D,
+            ),
+            "heads-not-narrowed",
+        ),
+        (
+            heads(
+                module_list,
+                lambda self, x: self.output(side_by_side(self, x).mT.reshape(x.shape)),
+            ),
+            "words-mixed",
+        ),
+        (heads(module_list, lambda self, x: x + self.output(side_by_side(self, x))), "input-added"),
+        (
+            heads(module_list, lambda self, x: self.output(side_by_side(self, x).relu())),
+            "something-added",
+        ),
+        (HeadsOfLinearMaps, "words-do-not-meet"),
     ],
 }

@@ -7,6 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from transformer_lib import EncoderBlock
+
 # ------------------------------------------------------------------ 8.1 predict
 TRUTH = (True, False, True, False, True, False)
 
@@ -147,6 +149,34 @@ def norm_in_numpy_spirit(x, scale, shift, eps):
     return scale * centred / np.sqrt(np.var(x.numpy(), axis=-1, keepdims=True) + eps) + shift
 
 
+def norm_by_group_norm(x, scale, shift, eps):
+    B, T, D = x.shape
+    return F.group_norm(x.reshape(B * T, D), 1, scale, shift, eps).view(B, T, D)
+
+
+def norm_by_vmap(x, scale, shift, eps):
+    def of_a_word(word):
+        return (word - word.mean()) / torch.sqrt(word.var(correction=0) + eps) * scale + shift
+
+    return torch.vmap(torch.vmap(of_a_word))(x)
+
+
+def norm_with_a_transpose(x, scale, shift, eps):
+    y = x.transpose(0, 2)
+    y = (y - y.mean(0)) / (y.var(0, correction=0) + eps).sqrt()
+    return y.transpose(0, 2) * scale + shift
+
+
+def norm_by_module(x, scale, shift, eps):
+    made = nn.LayerNorm(x.shape[-1], eps=eps)
+    made.weight, made.bias = nn.Parameter(scale), nn.Parameter(shift)
+    return made(x)
+
+
+def centred_over(x, axes):
+    return x - x.mean(axes, keepdim=True)
+
+
 # ------------------------------------------------------------------ 8.4 post-norm
 
 
@@ -184,6 +214,24 @@ def post_by_forward(x, attention, feed_forward, norm_1, norm_2):
 def post_by_sentence(x, attention, feed_forward, norm_1, norm_2):
     out = [post_named(sentence[None], attention, feed_forward, norm_1, norm_2) for sentence in x]
     return torch.cat(out)
+
+
+def post_in_double(x, *parts):
+    attention, feed_forward, norm_1, norm_2 = (copy.deepcopy(part).double() for part in parts)
+    x = norm_1(attention(x.double()) + x)
+    return norm_2(feed_forward(x) + x)
+
+
+def post_word_by_word(x, attention, feed_forward, norm_1, norm_2):
+    x = norm_1(x + attention(x))
+    worked = [feed_forward(x[:, t : t + 1]) for t in range(x.shape[1])]
+    return norm_2(x + torch.cat(worked, dim=1))
+
+
+def post_by_library(x, attention, feed_forward, norm_1, norm_2):
+    block = EncoderBlock(attention, feed_forward, pre_norm=False)
+    block.attention_norm, block.feed_forward_norm = norm_1, norm_2
+    return block(x)
 
 
 def post_overwriting(x, attention, feed_forward, norm_1, norm_2):
@@ -274,6 +322,74 @@ def stack_flat(x, blocks, final_norm):
         for sublayer, norm_of in ((a, m), (f, n)):
             x = x + sublayer(norm_of(x))
     return F.layer_norm(x, x.shape[-1:], final_norm.scale, final_norm.shift)
+
+
+def stack_in_double(x, blocks, final_norm):
+    x = x.double()
+    for block in blocks:
+        attention, feed_forward, norm_1, norm_2 = (copy.deepcopy(part).double() for part in block)
+        x = x + attention(norm_1(x))
+        x = x + feed_forward(norm_2(x))
+    return copy.deepcopy(final_norm).double()(x)
+
+
+def stack_of_summands(x, blocks, final_norm):
+    summands = [x]
+    for attention, feed_forward, norm_1, norm_2 in blocks:
+        summands.append(attention(norm_1(sum(summands))))
+        summands.append(feed_forward(norm_2(sum(summands))))
+    return final_norm(torch.stack(summands).sum(0))
+
+
+def stack_by_library(x, blocks, final_norm):
+    for attention, feed_forward, norm_1, norm_2 in blocks:
+        block = EncoderBlock(attention, feed_forward, pre_norm=True)
+        block.attention_norm, block.feed_forward_norm = norm_1, norm_2
+        x = block(x)
+    return final_norm(x)
+
+
+def stack_overwriting(x, blocks, final_norm):
+    for attention, feed_forward, norm_1, norm_2 in blocks:
+        x += attention(norm_1(x))
+        x += feed_forward(norm_2(x))
+    return final_norm(x)
+
+
+def both_read_one_norm(x, blocks, final_norm):
+    for attention, feed_forward, norm_1, norm_2 in blocks:
+        y = norm_1(x)
+        x = x + attention(y)
+        y = norm_2(y)
+        x = x + feed_forward(y)
+    return final_norm(x)
+
+
+def in_parallel(x, blocks, final_norm):
+    for attention, feed_forward, norm_1, norm_2 in blocks:
+        x = x + attention(norm_1(x)) + feed_forward(norm_2(x))
+    return final_norm(x)
+
+
+def normed_once_for_both(x, blocks, final_norm):
+    for attention, feed_forward, norm_1, _ in blocks:
+        y = norm_1(x)
+        x = x + attention(y)
+        x = x + feed_forward(y)
+    return final_norm(x)
+
+
+def from_the_stacks_entrance(x, blocks, final_norm):
+    entrance = x
+    for attention, feed_forward, norm_1, norm_2 in blocks:
+        x = entrance + attention(norm_1(x))
+        x = x + feed_forward(norm_2(x))
+    return final_norm(x)
+
+
+def renamed(change):
+    """A stack in which the parts of each block are taken for others."""
+    return lambda x, blocks, final: stack_named(x, [change(*block) for block in blocks], final)
 
 
 def adds_the_normed(x, f, n):
@@ -424,6 +540,88 @@ class StackLosingItsNorm(nn.Module):
         return self.norms[0](x)
 
 
+class StackAsOneNetwork(nn.Module):
+    def __init__(self, make_block, n_layers, final_norm):
+        super(StackAsOneNetwork, self).__init__()  # noqa: UP008
+        self.network = nn.Sequential(*[make_block() for _ in range(n_layers)], final_norm)
+
+    def forward(self, x):
+        return self.network(x)
+
+
+class StackOfParameters(nn.Module):
+    def __init__(self, make_block, n_layers, final_norm):
+        super().__init__()
+        self.blocks = [make_block() for _ in range(n_layers)]
+        self.found = nn.ParameterList(p for block in self.blocks for p in block.parameters())
+        self.final_norm = final_norm
+
+    def forward(self, x):
+        return ran(self, x.clone())
+
+
+class StackWithoutForward(nn.Module):
+    def __init__(self, make_block, n_layers, final_norm):
+        super().__init__()
+        self.blocks, self.final_norm = fresh(make_block, n_layers), final_norm
+
+    foward = ran
+
+
+class StackWithoutModule:
+    def __init__(self, make_block, n_layers, final_norm):
+        self.blocks, self.final_norm = fresh(make_block, n_layers), final_norm
+
+    forward = __call__ = ran
+
+
+class StackThatLooksFirst(nn.Module):
+    def __init__(self, make_block, n_layers, final_norm):
+        super().__init__()
+        self.d_model = make_block().attention.d_model
+        self.blocks, self.final_norm = fresh(make_block, n_layers), final_norm
+
+    forward = ran
+
+
+def calls_the_list(self, x):
+    return self.final_norm(self.blocks(x))
+
+
+def norm_before_each(self, x):
+    for block in self.blocks:
+        x = block(self.final_norm(x))
+    return x
+
+
+def norm_each_and_at_the_end(self, x):
+    return self.final_norm(norm_each(self, x))
+
+
+def norm_of_each_sum(self, x):
+    for block in self.blocks:
+        x = self.final_norm(x + block(x))
+    return x
+
+
+def results_thrown_away(self, x):
+    for block in self.blocks:
+        block(x)
+    return self.final_norm(x)
+
+
+def last_not_run(self, x):
+    for block in self.blocks[:-1]:
+        x = block(x)
+    return self.final_norm(x)
+
+
+def first_not_run(self, x):
+    for block in self.blocks[1:]:
+        x = block(x)
+    return self.final_norm(x)
+
+
 def no_end(self, x):
     for block in self.blocks:
         x = block(x)
@@ -485,6 +683,8 @@ RIGHT = {
         lambda: [1, 0, 1, 0, 1, 0],
         lambda: torch.tensor(TRUTH),
         lambda: np.array(TRUTH),
+        lambda: [torch.tensor(answer) for answer in TRUTH],
+        [np.bool_(answer) for answer in TRUTH],
     ],
     "8.2": [
         by_products,
@@ -493,6 +693,9 @@ RIGHT = {
         says(9.5e-7, 6.7, 0.12, 0.36),
         lambda: (PLAIN, UP, DOWN, GATE),
         lambda: np.array([0.5, 1.1, 0.9, 0.95]) ** 20,
+        says(9.5e-7, 6.7, 0.12, 0.35),
+        [1e-6 * 0.95, 6.73, 0.122, 0.36],
+        lambda: [torch.tensor(slope) ** 20 for slope in (0.5, 1.1, 0.9, 0.95)],
     ],
     "8.3": [
         norm_of_torch,
@@ -505,6 +708,12 @@ RIGHT = {
         norm_by_a_matrix,
         norm_in_numpy_spirit,
         norm(),
+        norm_by_group_norm,
+        norm_by_vmap,
+        norm_with_a_transpose,
+        norm_by_module,
+        lambda x, w, b, eps: F.instance_norm(x, eps=eps) * w + b,
+        lambda x, w, b, eps: F.layer_norm(x.double(), w.shape, w.double(), b.double(), eps),
     ],
     "8.4": [
         post_in_one_line,
@@ -514,8 +723,20 @@ RIGHT = {
         post_by_forward,
         post_by_sentence,
         block_of(post, post),
+        post_in_double,
+        post_word_by_word,
+        post_by_library,
     ],
-    "8.5": [stack_of(), stack_recursive, stack_named, stack_on_a_copy, stack_flat],
+    "8.5": [
+        stack_of(),
+        stack_recursive,
+        stack_named,
+        stack_on_a_copy,
+        stack_flat,
+        stack_in_double,
+        stack_of_summands,
+        stack_by_library,
+    ],
     "8.6": [
         stack_class(fresh),
         StackOfNames,
@@ -523,6 +744,9 @@ RIGHT = {
         StackOfDict,
         StackAppended,
         stack_class(lambda make_block, n: nn.Sequential(*(make_block() for _ in range(n)))),
+        StackAsOneNetwork,
+        StackOfParameters,
+        lambda make_block, n, norm: nn.Sequential(*(make_block() for _ in range(n)), norm),
     ],
 }
 
@@ -539,6 +763,9 @@ WRONG = {
         (flipped(6), "one-block-counted-often"),
         (lambda: [False] * 6, "post-norm-drifts"),
         (lambda: [True, False, True], "wrong-shape"),
+        (lambda: dict(enumerate(TRUTH, 1)), "wrong-type"),
+        (lambda: "TFTFTF", "wrong-type"),
+        (lambda: None, "returned-none"),
     ],
     "8.2": [
         (says(0.5, 1.1, 0.9, 0.95), "one-layer-only"),
@@ -558,9 +785,22 @@ WRONG = {
         (says(PLAIN, UP, DOWN, 1.25**20), "constant-has-a-slope"),
         (says(PLAIN, UP, DOWN, GATE + 0.3), "constant-has-a-slope"),
         (says(PLAIN, UP, DOWN, 1), "gate-does-not-count"),
-        (says(PLAIN, UP, DOWN, 0.7), "wrong-values"),
-        (says(0, UP, DOWN, GATE), "wrong-values"),
+        (says(PLAIN, UP, DOWN, 0.7), "cell-wrong"),
+        (says(0, UP, DOWN, GATE), "rounded-to-nothing"),
         (says(PLAIN, UP, DOWN), "wrong-shape"),
+        (says(0.5, UP, DOWN, GATE), "slope-of-one-layer"),
+        (says(PLAIN, UP, DOWN, 0.95), "slope-of-one-layer"),
+        (says(*(100 * n for n in (PLAIN, UP, DOWN, GATE))), "in-percent"),
+        (says(0.0, 6.73, 0.12, 0.36), "rounded-to-nothing"),
+        (says(PLAIN, UP, DOWN, 0.65**20), "constant-has-a-slope"),
+        (says(PLAIN, UP, DOWN, GATE + 0.3 * sum(0.95**k for k in range(20))), "value-instead-of-slope"),
+        (says(PLAIN, UP, DOWN, 0.3 * sum(0.95**k for k in range(20))), "value-instead-of-slope"),
+        (says(9.5e-6, UP, DOWN, GATE), "plain-layers-wrong"),
+        (says(PLAIN, 67, DOWN, GATE), "residual-layers-wrong"),
+        (says(PLAIN, 7.5, 0.15, GATE), "residual-layers-wrong"),
+        (says(PLAIN, UP, DOWN, 0.05**20), "cell-wrong"),
+        (says(1 / PLAIN, 1 / UP, 1 / DOWN, 1 / GATE), "wrong-values"),
+        (lambda: PLAIN, "wrong-type"),
     ],
     "8.3": [
         (norm(axes=1), "over-the-sequence"),
@@ -612,7 +852,7 @@ WRONG = {
         ),
         (norm(divisor=lambda v, eps: v**0.5), "eps-missing"),
         (lambda x, w, b, eps: F.layer_norm(x, x.shape[-1:], w, b, 0.0), "eps-missing"),
-        (lambda x, w, b, eps: F.layer_norm(x, x.shape[-1:], w, b), "eps-missing"),
+        (lambda x, w, b, eps: F.layer_norm(x, x.shape[-1:], w, b), "eps-fixed"),
         (norm(divisor=lambda v, eps: (v + 0.1) ** 0.5), "eps-fixed"),
         (norm(divisor=lambda v, eps: (v + eps**2) ** 0.5), "eps-squared"),
         (norm(divisor=lambda v, eps: (v + eps) ** 0.5 + eps), "eps-added-twice"),
@@ -630,6 +870,65 @@ WRONG = {
         (norm_overwriting, "argument-changed"),
         (lambda x, w, b, eps: w * (x - x.mean(-1)) / x.std(-1) + b, "error"),
         (lambda x, w, b, eps: 2 * norm_of_torch(x, w, b, eps), "wrong-values"),
+        (
+            lambda x, w, b, eps: (
+                centred_over(x, 1) / (x.var(-1, keepdim=True, correction=0) + eps).sqrt() * w + b
+            ),
+            "other-words-read",
+        ),
+        (
+            lambda x, w, b, eps: centred_over(x, -1) / (x.var(correction=0) + eps).sqrt() * w + b,
+            "other-words-read",
+        ),
+        (
+            lambda x, w, b, eps: (x - x.mean()) / (x.var(-1, True, keepdim=True) + eps).sqrt(),
+            "other-words-read",
+        ),
+        (norm(divisor=lambda v, eps: (v**0.5 + eps) ** 0.5), "rooted-twice"),
+        (
+            lambda x, w, b, eps: (
+                w * centred_over(x, -1) / (x.square().mean(-1, True) - x.mean(-1, True) + eps).sqrt() + b
+            ),
+            "square-of-the-mean",
+        ),
+        (
+            lambda x, w, b, eps: (
+                w * (x - x.sum(-1, True)) / (x.var(-1, False, keepdim=True) + eps).sqrt() + b
+            ),
+            "sum-for-the-mean",
+        ),
+        (
+            lambda x, w, b, eps: (
+                w * (x - x.mean(-1, True) / (x.var(-1, False, keepdim=True) + eps) ** 0.5) + b
+            ),
+            "brackets-missing",
+        ),
+        (lambda x, w, b, eps: x + norm_of_torch(x, w, b, eps), "input-added"),
+        (
+            lambda x, w, b, eps: w * centred_over(x, -1) / (x.amax(-1, True) - x.amin(-1, True)) + b,
+            "divided-by-the-range",
+        ),
+        (
+            lambda x, w, b, eps: (
+                w * centred_over(x, -1) / centred_over(x, -1).abs().mean(-1, True).sqrt() + b
+            ),
+            "absolute-deviation",
+        ),
+        (norm(divisor=lambda v, eps: v.clamp_min(eps) ** 0.5), "eps-elsewhere"),
+        (norm(divisor=lambda v, eps: (v - eps) ** 0.5), "eps-elsewhere"),
+        (norm(divisor=lambda v, eps: v**0.5 + eps**0.5), "eps-elsewhere"),
+        (
+            lambda x, w, b, eps: (centred_over(x, -1) + eps) / x.std(-1, False, keepdim=True) * w + b,
+            "eps-elsewhere",
+        ),
+        (lambda x, w, b, eps: nn.LayerNorm(x.shape[-1])(x), "eps-fixed"),
+        (norm(combine=lambda n, scale, shift: n * scale * shift), "shift-multiplies"),
+        (lambda x, w, b, eps: F.layer_norm(x * w + b, w.shape, eps=eps), "scaled-before-the-norm"),
+        (lambda x, w, b, eps: F.layer_norm(x * w, w.shape, eps=eps) + b, "scaled-before-the-norm"),
+        (lambda x, w, b, eps: F.dropout(norm_of_torch(x, w, b, eps), 0.1), "random-result"),
+        (lambda x, w, b, eps: x.mean(-1), "wrong-shape"),
+        (lambda x, w, b, eps: None, "returned-none"),
+        (nn.LayerNorm, "class-instead-of-function"),
     ],
     "8.4": [
         (block_of(pre, pre), "pre-norm"),
@@ -667,6 +966,34 @@ WRONG = {
         (post_overwriting, "argument-changed"),
         (lambda x, a, f, m, n: None, "returned-none"),
         (block_of(post, lambda x, f, n: post(post(x, f, n), f, n)), "wrong-values"),
+        (block_of(lambda x, f, n: n(x) + f(x), lambda x, f, n: n(x) + f(x)), "residual-adds-the-normed"),
+        (
+            block_of(lambda x, f, n: n(x) + f(n(x)), lambda x, f, n: n(x) + f(n(x))),
+            "residual-adds-the-normed",
+        ),
+        (block_of(post, lambda x, f, n: n(x) + f(x)), "residual-adds-the-normed"),
+        (lambda x, a, f, m, n: n(x + f(a(x))), "one-way-around-both"),
+        (lambda x, a, f, m, n: n(x + f(m(a(x)))), "one-way-around-both"),
+        (lambda x, a, f, m, n: post_named(x, a, a, m, n), "same-sublayer-twice"),
+        (lambda x, a, f, m, n: post_named(x, f, f, m, n), "same-sublayer-twice"),
+        (block_of(post, lambda x, f, n: x + n(x + f(x))), "added-again"),
+        (block_of(lambda x, f, n: n(x * f(x)), lambda x, f, n: n(x * f(x))), "multiplied-or-subtracted"),
+        (block_of(lambda x, f, n: n(x - f(x)), post), "multiplied-or-subtracted"),
+        (block_of(lambda x, f, n: F.layer_norm(x + f(x), x.shape[-1:]), post), "norms-of-your-own"),
+        (
+            lambda x, a, f, m, n: (lambda own: block_of(post, post)(x, a, f, own, own))(
+                nn.LayerNorm(x.shape[-1])
+            ),
+            "norms-of-your-own",
+        ),
+        (block_of(pre, lambda x, f, n: x + f(x)), "a-norm-missing"),
+        (lambda x, a, f, m, n: n(x + a(x) + f(x + a(x))), "a-norm-missing"),
+        (lambda x, a, f, m, n: n(x + a(x) + f(x)), "feed-forward-reads-the-entrance"),
+        (block_of(lambda x, f, n: n(x + n(f(x))), post), "norm-before-and-after"),
+        (block_of(lambda x, f, n: f(x), lambda x, f, n: f(x)), "no-residuals"),
+        (lambda x, a, f, m, n: torch.cat([x, a(x)], dim=-1), "wrong-shape"),
+        (block_of(post, lambda x, f, n: F.dropout(n(x + f(x)), 0.1)), "random-result"),
+        (lambda x, a, f, m, n: n(x, a(x)), "error"),
     ],
     "8.5": [
         (as_found, "nothing-mended"),
@@ -701,7 +1028,27 @@ WRONG = {
             lambda x, blocks, final: stack_named(x, [(a, f, n, m) for a, f, m, n in blocks], final),
             "norms-mixed-up",
         ),
-        (lambda x, blocks, final: stack_named(x, blocks[::-1], final), "wrong-values"),
+        (lambda x, blocks, final: stack_named(x, blocks[::-1], final), "last-block-first"),
+        (stack_overwriting, "argument-changed"),
+        (both_read_one_norm, "feed-forward-reads-too-early"),
+        (in_parallel, "feed-forward-reads-too-early"),
+        (normed_once_for_both, "feed-forward-reads-too-early"),
+        (from_the_stacks_entrance, "every-sum-from-the-entrance"),
+        (lambda x, blocks, final: stack_of(end=lambda x, _: x)(final(x), blocks, final), "final-norm-first"),
+        (stack_of(each=lambda x, final: final(x)), "final-norm-in-every-block"),
+        (renamed(lambda a, f, m, n: (a, f, n, n)), "norms-mixed-up"),
+        (lambda x, blocks, final: stack_named(x, blocks, blocks[-1][3]), "final-norm-mixed-up"),
+        (
+            lambda x, blocks, final: stack_named(x, [(a, f, final, final) for a, f, _, _ in blocks], final),
+            "final-norm-mixed-up",
+        ),
+        (renamed(lambda a, f, m, n: (f, a, n, m)), "sublayers-swapped"),
+        (renamed(lambda a, f, m, n: (f, a, m, n)), "sublayers-swapped"),
+        (lambda x, blocks, final: stack_named(x, blocks[1:], final), "a-block-skipped"),
+        (lambda x, blocks, final: stack_named(x, blocks[:-1], final), "a-block-skipped"),
+        (stack_of(lambda x, f, n: x + f(x), lambda x, f, n: x + f(x)), "norm-missing"),
+        (lambda x, blocks, final: [stack_named(x, blocks, final)], "wrong-type"),
+        (stack_of(end=lambda x, final: final(final(x))), "wrong-values"),
     ],
     "8.6": [
         (StackWithoutSuper, "super-init-missing"),
@@ -742,5 +1089,23 @@ WRONG = {
         (stack_class(fresh, backwards), "last-block-first"),
         (stack_class(fresh, nothing_returned), "returned-none"),
         (stack_class(fresh)(lambda: nn.Identity(), 2, nn.Identity()), "not-a-class"),
+        (StackWithoutForward, "forward-missing"),
+        (StackWithoutModule, "no-module"),
+        (StackThatLooksFirst, "make-block-called-too-often"),
+        (stack_class(fresh, calls_the_list), "list-called"),
+        (stack_class(lambda make, n: nn.ModuleList([make for _ in range(n)])), "make-block-not-called"),
+        (stack_class(fresh, norm_of=lambda norm: nn.LayerNorm(len(norm.scale))), "another-norm"),
+        (stack_class(fresh, norm_before_each), "norm-before-every-block"),
+        (
+            stack_class(fresh, lambda self, x: self.final_norm(norm_before_each(self, x))),
+            "norm-before-every-block",
+        ),
+        (stack_class(fresh, norm_each_and_at_the_end), "norm-after-every-block"),
+        (stack_class(fresh, norm_of_each_sum), "outputs-added-up"),
+        (stack_class(fresh, results_thrown_away), "blocks-not-used"),
+        (stack_class(fresh, last_not_run), "a-block-skipped"),
+        (stack_class(fresh, first_not_run), "a-block-skipped"),
+        (stack_class(fresh, lambda self, x: [block(x) for block in self.blocks]), "wrong-type"),
+        (stack_class(lambda make, n: nn.Sequential([make() for _ in range(n)])), "error"),
     ],
 }

@@ -40,6 +40,13 @@ RESULTS = {
         lambda scores: torch.cat([scores[:1].softmax(-1), scores[1:].softmax(-2)]),
         10,
     ),
+    "notes": judge(
+        dataclasses.replace(
+            SHARES, prepare=lambda candidate, seconds: (candidate, (("a <part>", "$yours$"),))
+        ),
+        shares,
+        10,
+    ),
     "booleans": judge(dataclasses.replace(SHARES, run=lambda f, s: f(s) > 0.3, mistakes=()), over_rows, 10),
 }
 
@@ -76,6 +83,15 @@ def test_everything_is_escaped():
     assert "where a &lt; b" in html
     assert "&lt;b&gt;bold" in html_card(RESULTS["error"])
     assert "$x$" not in html_card(RESULTS["error"])  # or the page would typeset it
+
+
+def test_notes_are_a_table_and_lines_of_text():
+    html = html_card(RESULTS["notes"])
+    assert html.count("<tr>") == 1
+    assert "a &lt;part&gt;" in html
+    assert "&#36;yours&#36;" in html
+    assert "a <part>: $yours$" in text_card(RESULTS["notes"])
+    assert "<table" not in html_card(RESULTS["passed"])
 
 
 def test_hints_and_solution_are_folded():

@@ -1,6 +1,7 @@
 """Which name an attempt gets, and what the message says."""
 
 import dataclasses
+import re
 import sys
 
 import pytest
@@ -35,6 +36,24 @@ def test_message_has_the_learners_own_shapes_and_values():
     assert f"at [0, 0]: {got[0, 0]:.3g} for" in message
     assert "6 of 6" in message
     assert "?" not in message
+
+
+def test_prepared_candidate_is_judged_in_place_of_the_given_one():
+    def prepare(candidate, seconds):
+        return candidate[0], (("first of", f"{len(candidate(0))} in {seconds:g} s"),)
+
+    class Several:
+        def __call__(self, scores):
+            return [shares, over_rows]
+
+        def __getitem__(self, number):
+            return self(0)[number]
+
+    exercise = dataclasses.replace(SHARES, prepare=prepare)
+    result = judge(exercise, Several(), 7)
+    assert result.passed
+    assert result.notes == (("first of", "2 in 7 s"),)
+    assert judge(SHARES, shares, 7).notes == ()
 
 
 def test_probe_catches_every_spelling():
@@ -283,13 +302,32 @@ def test_random_result_is_called_so_however_it_is_drawn():
     assert name(lambda s: shares(s) + 0.3) == "wrong-values"
 
 
+def test_numbers_that_read_the_same_are_told_with_more_digits():
+    def slightly_off(s):
+        return shares(s) * (1 + 3e-4 * (torch.arange(s.shape[-1]) == 0))
+
+    message = judge(SHARES, slightly_off, 10).message
+    came, expected = re.search(r": (\S+) came, (\S+) was expected", message).groups()
+    assert came != expected
+    assert f"{float(came):.3g}" == f"{float(expected):.3g}"
+
+
+def test_wrong_numpy_answer_is_not_called_random():
+    import numpy as np
+
+    from transformer_lib.exercises import check
+
+    assert check("3.1", lambda: np.array([17.0, 18.0, 19.0, 20.0])).mistake != "random-result"
+    assert check("3.1", lambda: np.random.rand(4)).mistake == "random-result"
+
+
 @pytest.mark.parametrize(
     "answer", [["3", 2.0], [2.0, True], {"a": 1, "b": 2}, ["2", "4", "1", "0.5"], [[2], 4, 1, 0.5]]
 )
 def test_answer_of_another_kind_gets_no_name_of_a_known_mistake(answer):
     from transformer_lib.exercises import check
 
-    for id in ("3.1", "3.2", "3.4", "2.2"):
+    for id in ("1.1", "1.4", "3.1", "3.2", "3.4", "2.2"):
         result = check(id, lambda: answer)
         assert result.mistake in GENERIC, (id, result)
 

@@ -48,6 +48,15 @@ def test_mistake_refuses(mistake, words):
         Mistake(**mistake)
 
 
+def test_arguments_have_the_names_that_the_reference_or_run_gives_them():
+    assert SHARES.argument_names(1) == ["scores"]
+    assert dataclasses.replace(SHARES, run=lambda f, table, x: f(table + x)).argument_names(2) == [
+        "table",
+        "x",
+    ]
+    assert dataclasses.replace(SHARES, run=lambda f, *args: f(*args)).argument_names(1) == ["argument 1"]
+
+
 def test_every_documented_field_has_a_value():
     from transformer_lib.exercises.compare import difference
 

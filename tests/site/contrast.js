@@ -85,7 +85,7 @@ async root => {
         let drawing = outer;
         while (drawing.parentElement.closest('svg')) drawing = drawing.parentElement.closest('svg');
         const shapes = [...drawing.querySelectorAll('path, rect, circle, ellipse, polygon, image')].filter(shape =>
-            !shape.closest('defs, clipPath, mask, symbol') && !node.contains(shape) && shape.checkVisibility() &&
+            !shape.closest('defs, clipPath, mask, symbol') && !node.contains(shape) && shape.checkVisibility({visibilityProperty: true}) &&
             shape.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING);
         const found = [];
         for (const part of [0.1, 0.5, 0.9]) {

@@ -30,6 +30,7 @@ def test_search_finds_the_page(browser, site, page):
     visit = chromium.Visit(browser, f"{site}/{page}.html")
     word = _longest_word(visit.page.locator("main h1:visible").inner_text())
     visit.page.goto(f"{site}/search.html?q={word}")
+    visit.page.wait_for_load_state("networkidle")  # each result fetches its page for a few words of it
     visit.page.locator(f"#search-results a[href*='{page}.html']").first.click()
     visit.page.wait_for_url(f"**/{page}.html*")
     assert word.lower() in visit.page.locator("main").inner_text().lower()

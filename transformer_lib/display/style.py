@@ -50,7 +50,7 @@ def matplotlib_style() -> dict[str, Any]:
 
 
 def set_up() -> torch.device:
-    """Give the figures the book's style and pick the device: CUDA when there is one, else the CPU.
+    """Give the figures the book's style and pick the device: CUDA when there is one, else one CPU thread.
 
     In Colab it says in one line what it found; elsewhere it prints nothing.
     """
@@ -58,6 +58,7 @@ def set_up() -> torch.device:
     import matplotlib
 
     matplotlib.rcParams.update(matplotlib_style())
+    torch.set_num_threads(1)  # tensors here are small: waiting for a second thread takes longer than it saves
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if "google.colab" in sys.modules:
         from transformer_lib import __version__

@@ -40,8 +40,9 @@ def html_card(result: Result) -> str:
         f'<p style="margin:.2em 0;font-weight:600"><span aria-hidden="true">{mark}</span> '
         f"{escape(words[0].upper() + words[1:] + name)}</p>",
         f'<p style="margin:.4em 0">{inline(result.message)}</p>',
+        *_notes(result),
         *_error(result),
-        *pictures(result),
+        *([] if result.notes else pictures(result)),  # the notes say what is wrong
         *_folded(result),
     ]
     return (
@@ -77,6 +78,20 @@ def fold(summary: str, *content: str) -> str:
         f'<details style="margin:.3em 0"><summary style="cursor:pointer">{escape(summary)}</summary>\n'
         + "\n".join(content)
         + "</details>"
+    )
+
+
+def _notes(result: Result) -> list[str]:
+    """A table of what the exercise says of each part of the answer."""
+    look = 'style="text-align:left;vertical-align:top;font-weight:400;padding:.15em 1em .15em 0"'
+    rows = [
+        f'<tr><th scope="row" {look}>{escape(what)}</th><td {look}>{escape(how)}</td></tr>'
+        for what, how in result.notes
+    ]
+    return (
+        [f'<table style="margin:.4em 0;font-size:.95em;color:inherit">{"".join(rows)}</table>']
+        if rows
+        else []
     )
 
 

@@ -19,15 +19,18 @@ def text_card(result: Result) -> str:
     title = f"Exercise {result.id}" + (f": {result.exercise.title}" if result.exercise else "")
     name = f" ({result.mistake})" if result.status == "mistake" else ""
     lines = [f"{mark} {title}: {words}{name}", *_wrapped(result.message)]
+    for what, how in result.notes:
+        lines += _wrapped(f"{what}: {how}", "  ")
     if result.place is not None and result.place.source:
         lines.append(f"  line {result.place.line}:  {result.place.source}")
     if result.error:
         lines += _wrapped(result.error, "  ")
-    given = ", ".join(f"{name} = {brief(value)}" for name, value in arguments(result))
+    shown = not result.notes  # or the notes say what is wrong
+    given = ", ".join(f"{name} = {brief(value)}" for name, value in arguments(result) if shown)
     if given:
         head = "Smallest input that shows it" if result.found is not None else "Input"
         lines += _wrapped(f"{head}: {given}")
-    for label, value in comparison(result):
+    for label, value in comparison(result) if shown else ():
         lines += _value(label, value)
     if result.printed:
         lines += ["What your code printed:", textwrap.indent(result.printed, "  ")]

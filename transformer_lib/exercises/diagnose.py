@@ -35,12 +35,15 @@ def judge(exercise: Exercise, candidate: Any, seconds: float) -> Result:
         answer = candidate
         candidate = lambda: answer  # noqa: E731
     candidate = getattr(candidate, "_torchdynamo_orig_callable", candidate)  # compiling may take minutes
+    notes: tuple[tuple[str, str], ...] = ()
+    if exercise.prepare is not None:
+        candidate, notes = exercise.prepare(candidate, seconds)
     trial = Trial(exercise, candidate)
     trial.make_cases()
     trial.run(seconds)
     result = _verdict(trial, seconds)
     close_coroutines(*trial.returned, *(case.got for case in trial.cases))
-    return dataclasses.replace(result, printed=trial.printed.text())
+    return dataclasses.replace(result, printed=trial.printed.text(), notes=notes)
 
 
 def _verdict(trial: Trial, seconds: float) -> Result:
@@ -124,7 +127,7 @@ def _named(trial: Trial, mistake) -> Result:
     else:
         found = difference(case.expected, case.got, exercise.tolerance)
     whole = Difference(found.name, case.expected, case.got) if found else None
-    known = fields(whole, case.args, error.split(": ", 1)[-1] or "?", exercise.tolerance)
+    known = fields(whole, case.args, error.split(": ", 1)[-1].rstrip(".") or "?", exercise.tolerance)
     message = fill(mistake.message, known)
     return _result(
         exercise, "mistake", mistake.name, message, case=case, found=found, error=error, place=place

@@ -80,8 +80,8 @@ _BY_TEXT = [
     (
         "truth",
         r"Boolean value of Tensor|truth value of an array",
-        "An `if`, `and`, `or` or `not` was given a whole tensor. Use `&`, `|`, `~` or `torch.where` for all "
-        "entries at once.",
+        "An `if`, `and`, `or`, `not` or Python's `max` was given a whole tensor. Use `&`, `|`, `~` or "
+        "`torch.where` for all entries at once.",
     ),
     (
         "scalar",

@@ -115,6 +115,9 @@ class Exercise:
         hints: from a nudge to nearly the whole way.
         mistakes: in the order in which they are tried, fundamental first.
         run: how a candidate is called on a case: for classes, or several calls.
+        prepare: of a candidate and the seconds that it may run, what is judged in its place, and notes for
+            the card, (what, how it went). For answers that are put together from several; it must guard
+            each call of the learner's code itself.
         tolerance: largest difference from the reference, absolute and relative.
 
     Raises:
@@ -133,6 +136,7 @@ class Exercise:
     hints: tuple[str, ...]
     mistakes: tuple[Mistake, ...]
     run: Callable = call
+    prepare: Callable[[Any, float], tuple[Any, tuple[tuple[str, str], ...]]] | None = None
     tolerance: float = 1e-4
 
     def __post_init__(self):
@@ -172,9 +176,11 @@ class Exercise:
         return not isinstance(self.reference, type) and not inspect.signature(self.reference).parameters
 
     def argument_names(self, count: int) -> list[str]:
-        """Names of the arguments of a case: the reference's own where it is simply called with them."""
-        if self.run is call and not isinstance(self.reference, type):
-            names = list(inspect.signature(self.reference).parameters)
+        """Names of the arguments of a case: as the reference has them, or `run` after the candidate."""
+        takes_them = self.reference if self.run is call else self.run
+        if not isinstance(takes_them, type):
+            parameters = list(inspect.signature(takes_them).parameters.values())[self.run is not call :]
+            names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
             if len(names) >= count:
                 return names[:count]
         return [f"argument {number}" for number in range(1, count + 1)]

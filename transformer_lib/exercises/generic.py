@@ -109,9 +109,17 @@ def _values(found: Difference, tolerance, hide, printed):
     where, count = first_difference(a, b, tolerance)
     first = (
         f"{count} of {a.numel()} entries differ, the first at {list(where)}: "
-        f"{short(_at(got, where))} came, {short(_at(expected, where))} was expected."
+        f"{_told_apart(_at(got, where), _at(expected, where))}"
     )
     return f"{_property(a, b, tolerance)} {first}".strip()
+
+
+def _told_apart(got: Any, expected: Any) -> str:
+    """Both numbers in short, with more digits where they would read the same."""
+    texts = short(got), short(expected)
+    if texts[0] == texts[1]:
+        texts = f"{got:.7g}", f"{expected:.7g}"
+    return f"{texts[0]} came, {texts[1]} was expected."
 
 
 def _at(value: Any, where: tuple[int, ...]) -> Any:

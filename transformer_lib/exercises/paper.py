@@ -31,3 +31,14 @@ def entries(*wanted: float | None, within: float = 0.01) -> Probe:
         return all(w is None or abs(got - w) <= within * max(1, abs(w)) for got, w in pairs)
 
     return probe
+
+
+def first_wrong(number: int, right: list[float], tolerance: float) -> Probe:
+    """A probe on answers given as numbers: this one, counted from 1, is the first that is not right."""
+
+    def probe(attempt: Attempt) -> bool:
+        pairs = zip(answers(attempt), right, strict=True)
+        off = [abs(a - b) > tolerance * (1 + abs(b)) for a, b in pairs]
+        return off.index(True) == number - 1
+
+    return probe

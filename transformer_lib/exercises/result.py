@@ -28,6 +28,7 @@ class Result:
         place: the learner's own line that an error comes from.
         error: the error's type and text.
         printed: what the learner's code printed, shortened.
+        notes: what the exercise says of each part of the answer: (what, how it went).
     """
 
     id: str
@@ -40,6 +41,7 @@ class Result:
     place: Place | None = None
     error: str = ""
     printed: str = ""
+    notes: tuple[tuple[str, str], ...] = ()
 
     @property
     def passed(self) -> bool:

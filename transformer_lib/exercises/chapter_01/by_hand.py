@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from transformer_lib.exercises.chapter_01.shared import given, numbers
-from transformer_lib.exercises.exercise import Exercise, Mistake
+from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
+from transformer_lib.exercises.paper import answers, first_wrong
 
 
 def gradients():
@@ -18,6 +19,12 @@ def _with(slope, join=math.prod, fourth=None):
     """The answers with another slope of a step."""
     s = [slope(h) for h in (-0.4, 0.8, 0.5)]
     return numbers(s[0], join(s[:2]), join(s), fourth)
+
+
+def _rounded(attempt: Attempt) -> bool:
+    """Whether every answer is the right one, rounded to two decimals or one."""
+    near = zip(answers(attempt), gradients(), strict=True)
+    return all(any(abs(a - round(b, places)) < 1e-6 for places in (1, 2, 3, 4)) for a, b in near)
 
 
 WORK_OUT = Exercise(
@@ -154,6 +161,39 @@ Return the four numbers as a list, with three decimals or more. You may let Pyth
             message="Look at 4 again. The states are 0, but the slope of the tanh there is not: it is the "
             "steepest place of the whole curve.",
             probe=given(4, lambda got: got == 0),
+        ),
+        Mistake(
+            name="rounded-too-far",
+            message="Right as far as it goes, but rounded too far: give three decimals or more.",
+            probe=_rounded,
+        ),
+        Mistake(
+            name="wrong-end",
+            message="You began with the step that made h₁. One step back from h₃ is the step that made h₃.",
+            probe=numbers(1.125, 0.6075, 0.76545, None),
+        ),
+        Mistake(
+            name="one-step-wrong",
+            message="Look at 1 again. Two factors: how steep the tanh is where h₃ came out, and what hₜ₋₁ is "
+            "multiplied by on its way in.",
+            probe=first_wrong(1, gradients(), 0.002),
+        ),
+        Mistake(
+            name="two-steps-wrong",
+            message="1 is right. Look at 2 again: from h₁ to h₃ there are two steps, each with two factors "
+            "of its own.",
+            probe=first_wrong(2, gradients(), 0.002),
+        ),
+        Mistake(
+            name="three-steps-wrong",
+            message="1 and 2 are right. Look at 3 again: one step more than in 2. Which state did it make?",
+            probe=first_wrong(3, gradients(), 0.002),
+        ),
+        Mistake(
+            name="thirty-steps-wrong",
+            message="1 to 3 are right. Look at 4 again: what is the factor of one step, where the state is "
+            "0? How often does it come in?",
+            probe=first_wrong(4, gradients(), 0.002),
         ),
     ),
 )

@@ -122,7 +122,10 @@ def jacobian_back(states, w_h, k):
             name="first-states-instead-of-last",
             message="These are the first k steps of the sentence. k steps back from the end, it is the "
             "last ones.",
-            probe=gives(_product(chosen=lambda states, k: states[:k])),
+            probe=gives(
+                _product(chosen=lambda states, k: states[:k]),
+                _product(chosen=lambda states, k: states[1 : k + 1]),
+            ),
         ),
         Mistake(
             name="whole-sentence",
@@ -149,6 +152,7 @@ def jacobian_back(states, w_h, k):
             probe=gives(
                 _product(lambda h, w: w * (1 - h**2)),
                 _product(lambda h, w: w * (1 - h**2), join=lambda new, old: old @ new),
+                _product(lambda h, w: w * (1 - h**2), chosen=_one_back),
             ),
         ),
         Mistake(
@@ -162,6 +166,33 @@ def jacobian_back(states, w_h, k):
             message="`w_h` was used transposed. Here is no batch of rows: the formula is W h, "
             "with h as a column.",
             probe=gives(_product(lambda h, w: (1 - h**2)[:, None] * w.T)),
+        ),
+        Mistake(
+            name="factors-transposed",
+            message="Every factor is transposed, `w_h` and slopes together. Transposed factors would have "
+            "to be multiplied in the opposite order, and give the transposed result.",
+            probe=gives(_product(lambda h, w: w.T * (1 - h**2))),
+        ),
+        Mistake(
+            name="same-slopes-in-every-step",
+            message="Every step has the slopes of one and the same state. Each of the k steps goes through "
+            "the tanh at a state of its own.",
+            probe=gives(
+                _product(chosen=lambda states, k: states[-1:].expand(k, -1)),
+                _product(chosen=lambda states, k: states[-k].expand(k, -1)),
+                _product(chosen=lambda states, k: states[-k - 1].expand(k, -1)),
+                _product(chosen=lambda states, k: states[-k:].mean(0).expand(k, -1)),
+                lambda states, w, k: ((1 - states[-1] ** 2)[:, None] * w) ** k,
+            ),
+        ),
+        Mistake(
+            name="steps-before-instead-of-k",
+            message="k was taken from the wrong end: these are the T − k steps that are left over, or as "
+            "many. k steps are asked for, the last ones.",
+            probe=gives(
+                _product(chosen=lambda states, k: states[k:]),
+                _product(chosen=lambda states, k: states[: len(states) - k]),
+            ),
         ),
         Mistake(
             name="entry-by-entry",
@@ -178,6 +209,12 @@ def jacobian_back(states, w_h, k):
             probe=gives(_product(lambda h, w: (1 - h)[:, None] * w)),
         ),
         Mistake(
+            name="state-instead-of-slope",
+            message="The states themselves, or their squares, stand where the slopes belong. The slope of "
+            "the tanh is steepest (1) where the state is 0.",
+            probe=gives(_product(lambda h, w: h[:, None] * w), _product(lambda h, w: (h**2)[:, None] * w)),
+        ),
+        Mistake(
             name="tanh-taken-twice",
             message="The states have been through the tanh already: the slope is 1 − hₜ², without "
             "another tanh.",
@@ -188,6 +225,11 @@ def jacobian_back(states, w_h, k):
             message="All slopes were multiplied together, and `w_h` raised to its power, each by itself. "
             "The two take turns, and matrices must not change places.",
             probe=gives(lambda states, w, k: _slopes(states, k)[:, None] * torch.linalg.matrix_power(w, k)),
+        ),
+        Mistake(
+            name="matrix-only-once",
+            message="All slopes are in it, but `w_h` only once. It stands in *every* step.",
+            probe=gives(lambda states, w, k: _slopes(states, k)[:, None] * w),
         ),
         Mistake(
             name="added-up",

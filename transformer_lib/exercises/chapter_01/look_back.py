@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from transformer_lib.exercises.attention_probes import Probe, near
+from transformer_lib.exercises.attention_probes import Probe, near, other_scale, sums_to_one, temperature
 from transformer_lib.exercises.chapter_01.shared import gives
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 
@@ -39,6 +38,9 @@ def _weights(attempt: Attempt) -> tuple[Tensor, Tensor]:
     """The weights that the learner's function uses, and the scores, both (3, 5).
 
     The states begin with a unit matrix, so that what is read begins with the weights.
+
+    Raises:
+        ValueError: it does not return a weighted sum of the states, so that there are no weights to see.
     """
     generator = torch.Generator().manual_seed(11)
     states = torch.cat([torch.eye(5).expand(3, 5, 5), torch.randn(3, 5, 2, generator=generator)], -1)
@@ -46,7 +48,10 @@ def _weights(attempt: Attempt) -> tuple[Tensor, Tensor]:
     out = attempt.call(s, states)
     if out.shape != (3, 7):
         raise ValueError(f"the output has shape {tuple(out.shape)}")
-    return out[:, :5], _scores(s, states)
+    out = out.detach().double()
+    if not near(out[:, 5:], (out[:, :5, None] * states[..., 5:]).sum(1)):
+        raise ValueError("the output is no weighted sum of the states")
+    return out[:, :5], _scores(s, states).double()
 
 
 def _uses(weights_of: Callable[[Tensor], Tensor]) -> Probe:
@@ -57,12 +62,44 @@ def _uses(weights_of: Callable[[Tensor], Tensor]) -> Probe:
     return probe
 
 
-def _reads_other_sentences(attempt: Attempt) -> bool:
-    """Whether what one sentence reads changes with the states of another."""
-    s, states = attempt.cases[1].args
-    other = states.clone()
-    other[1:] = 0.5 - other[1:].flip(1)
-    return not near(attempt.call(s, states)[0], attempt.call(s, other)[0])
+def _shares_shrunk(attempt: Attempt) -> bool:
+    """Whether the weights are those of the softmax times one number."""
+    weights, scores = _weights(attempt)
+    total = weights.sum(1, keepdim=True)
+    one_factor = bool((total - total[0]).abs().max() < 1e-3) and not near(total, torch.ones_like(total))
+    return one_factor and bool(total.abs().min() > 1e-2) and near(weights / total, scores.softmax(1))
+
+
+def _shares_of_no_whole(attempt: Attempt) -> bool:
+    """Whether a weighted average of the states comes back whose weights do not sum to 1."""
+    weights, scores = _weights(attempt)
+    kept = weights[weights != 0] / scores.softmax(1)[weights != 0]
+    dropped = kept.numel() < weights.numel() and near(kept, kept[:1].expand_as(kept))  # dropout: at random
+    return not sums_to_one(weights, 1) and not dropped
+
+
+def _changes_with(position: int) -> Probe:
+    """A probe: what a sentence reads changes when this argument is changed for all other sentences."""
+
+    def probe(attempt: Attempt) -> bool:
+        args, expected = attempt.cases[1].args, attempt.cases[1].expected
+        before = attempt.call(*args)
+        if not isinstance(before, Tensor) or before.shape != expected.shape:
+            return False
+        for own in range(len(expected)):
+            changed = [arg.clone() for arg in args]
+            changed[position] = 0.5 - changed[position].flip(1)
+            changed[position][own] = args[position][own]
+            if not near(attempt.call(*changed)[own], before[own]):
+                return True
+        return False
+
+    return probe
+
+
+def _every_pair(s: Tensor, states: Tensor) -> Tensor:
+    """Every decoder state with every sentence: (B, B, H)."""
+    return (s @ states.mT).softmax(-1) @ states
 
 
 def _all_sentences_as_one(s: Tensor, states: Tensor) -> Tensor:
@@ -120,6 +157,12 @@ def look_back(s, states):
             variant=_all_sentences_as_one,
         ),
         Mistake(
+            name="every-pair-of-sentences",
+            message="Every decoder state was compared with every sentence of the batch: shape {got_shape}. "
+            "The first decoder state belongs to the first sentence alone, and so on.",
+            probe=gives(_every_pair, lambda s, h: _every_pair(s, h).transpose(0, 1)),
+        ),
+        Mistake(
             name="softmax-over-the-batch",
             message="The shares of one word sum to 1 over the *sentences* of the batch. They should sum "
             "to 1 over the words of one sentence: which axis of the scores is that?",
@@ -131,6 +174,26 @@ def look_back(s, states):
             message="Every word gets the share 1, so the states are added up. That happens when the "
             "softmax runs along an axis with one entry: it must run over the words.",
             variant=_with(lambda scores, s: torch.ones_like(scores)),
+        ),
+        Mistake(
+            name="softmax-before-the-sum",
+            message="The softmax was taken of the products entry by entry. A score is *one* number for each "
+            "word: the products are summed over H first.",
+            probe=gives(
+                lambda s, h: ((s[:, None] * h).softmax(1) * h).sum(1),
+                lambda s, h: ((s[:, None] * h).softmax(2) * h).sum(1),
+            ),
+        ),
+        Mistake(
+            name="softmax-twice",
+            message="The softmax was taken twice. The second one gets numbers between 0 and 1, which makes "
+            "the shares nearly equal.",
+            probe=_uses(lambda scores: scores.softmax(1).softmax(1)),
+        ),
+        Mistake(
+            name="log-softmax",
+            message="The states were summed with the *logarithms* of the shares, which are negative.",
+            probe=_uses(lambda scores: scores.log_softmax(1)),
         ),
         Mistake(
             name="no-exponential",
@@ -162,22 +225,35 @@ def look_back(s, states):
             probe=_uses(lambda scores: (scores == scores.amax(1, keepdim=True)).float()),
         ),
         Mistake(
-            name="scaled",
-            message="The scores are divided by √H. That is the subject of chapter 3; this exercise asks "
-            "for the formula without scale.",
-            probe=_uses(lambda scores: (scores / math.sqrt(7)).softmax(1)),
-        ),
-        Mistake(
             name="signs-turned",
             message="The word that fits *worst* gets the largest share: the scores go into the softmax "
             "with the wrong sign.",
-            probe=_uses(lambda scores: (-scores).softmax(1)),
+            probe=lambda attempt: temperature(*_weights(attempt)) < 0,
+        ),
+        Mistake(
+            name="scaled",
+            message="The shares are a softmax, but not of the bare scores: these were divided or multiplied "
+            "by something first, as by √H. That is the subject of chapter 3; this exercise asks for the "
+            "formula without scale.",
+            probe=lambda attempt: (
+                other_scale(*_weights(attempt)) and abs(temperature(*_weights(attempt)) - 1) > 0.02
+            ),
+        ),
+        Mistake(
+            name="shares-shrunk",
+            message="What came is {ratio} times what is read: something multiplied or divided it after the "
+            "softmax. A `mean` over the words, for instance, divides by their number once more.",
+            probe=_shares_shrunk,
         ),
         Mistake(
             name="decoder-state-added",
-            message="What is read is right, but the decoder's state was added to it. The exercise asks "
-            "for what is read alone.",
-            probe=gives(lambda s, states: look_back(s, states) + s),
+            message="What is read is right, but the decoder's state was added or joined to it. The exercise "
+            "asks for what is read alone.",
+            probe=gives(
+                lambda s, states: look_back(s, states) + s,
+                lambda s, states: torch.cat([look_back(s, states), s], -1),
+                lambda s, states: torch.cat([s, look_back(s, states)], -1),
+            ),
         ),
         Mistake(
             name="words-and-features-mixed",
@@ -192,10 +268,28 @@ def look_back(s, states):
             ),
         ),
         Mistake(
+            name="last-state-only",
+            message="This is the encoder's last state, whatever the scores are. That is what decoders had "
+            "to live on before there was attention; here they read from all states.",
+            probe=gives(lambda s, states: states[:, -1]),
+        ),
+        Mistake(
             name="reads-other-sentences",
-            message="What the first sentence reads changes when only the *other* sentences of the batch "
+            message="What a sentence reads changes when only the *other* sentences of the batch "
             "change. Each decoder state belongs to its own sentence.",
-            probe=_reads_other_sentences,
+            probe=_changes_with(1),
+        ),
+        Mistake(
+            name="asks-for-other-sentences",
+            message="What is read from a sentence changes with the decoder's state of *another* one. Each "
+            "decoder state belongs to its own sentence.",
+            probe=_changes_with(0),
+        ),
+        Mistake(
+            name="shares-of-no-whole",
+            message="What comes back is a weighted sum of the states, but the shares of one sentence do not "
+            "sum to 1. Over which axis does the softmax run, and does anything change the shares after it?",
+            probe=_shares_of_no_whole,
         ),
     ),
 )

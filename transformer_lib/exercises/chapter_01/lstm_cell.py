@@ -8,8 +8,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from transformer_lib.exercises.attention_probes import Probe, near
 from transformer_lib.exercises.chapter_01.shared import gives
-from transformer_lib.exercises.exercise import Exercise, Mistake
+from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 
 
 def lstm_cell(x, h, c, w_x, w_h, b):
@@ -54,6 +55,30 @@ def _positive(i, f, g, c):
 
 def _both(i, f, g, c):
     return i.sigmoid() * c + f.sigmoid() * g.sigmoid()
+
+
+def _with_gates(i: float, f: float, g: float, cell: float, wanted: float) -> Probe:
+    """A probe: with gates and candidate driven by the bias alone, the new cell is not the one wanted."""
+
+    def probe(attempt: Attempt) -> bool:
+        B, D, H = 2, 3, 5
+        b = torch.cat([torch.full((H,), value) for value in (i, f, g, 0.3)])
+        nothing = torch.zeros(4 * H, D), torch.zeros(4 * H, H)
+        pair = attempt.call(torch.ones(B, D), torch.ones(B, H), torch.full((B, H), cell), *nothing, b)
+        if len(pair) != 2 or pair[1].shape != (B, H):
+            return False
+        even = near(pair[1], pair[1][:1, :1].expand(B, H))  # as all that went in was
+        return even and not near(pair[1], torch.full((B, H), wanted))
+
+    return probe
+
+
+def _one_tensor(attempt: Attempt) -> bool:
+    return all(isinstance(c.got, Tensor) and c.got.shape != (2, *c.expected[0].shape) for c in attempt.cases)
+
+
+def _cell_right(attempt: Attempt) -> bool:
+    return all(near(case.got[1], case.expected[1]) for case in attempt.cases)
 
 
 _ORDERS = [
@@ -219,6 +244,44 @@ def lstm_cell(x, h, c, w_x, w_h, b):
             name="pair-swapped",
             message="The right two tensors, in the opposite order: first the state h, then the cell c.",
             probe=gives(lambda *args: lstm_cell(*args)[::-1]),
+        ),
+        Mistake(
+            name="same-tensor-twice",
+            message="The two results are one and the same tensor. Return the new h, then the new c.",
+            probe=lambda attempt: all(near(c.got[0], c.got[1]) for c in attempt.cases),
+        ),
+        Mistake(
+            name="one-tensor-instead-of-two",
+            message="One tensor came back, shape {got_shape}. A step has two results, and the next step "
+            "needs both: return first h, then c.",
+            probe=_one_tensor,
+        ),
+        Mistake(
+            name="state-not-right",
+            message="The new cell is right. The new state is not: compare its line with the formula once "
+            "more. (As given, it had no bug.)",
+            probe=_cell_right,
+        ),
+        Mistake(
+            name="does-not-keep",
+            message="Try it with the forget gate wide open and the input gate shut (biases of 30 and −30): "
+            "the cell should stay as it is, and it does not.",
+            probe=_with_gates(i=-30, f=30, g=0.7, cell=1.3, wanted=1.3),
+        ),
+        Mistake(
+            name="does-not-let-go",
+            message="Try it with both gates shut (biases of −30): what was in the cell should be gone and "
+            "nothing should come in, so that the new cell is 0. It is not.",
+            probe=_with_gates(i=-30, f=-30, g=0.7, cell=1.3, wanted=0.0),
+        ),
+        Mistake(
+            name="takes-in-something-else",
+            message="Try it with the input gate wide open and the forget gate shut: the new cell should be "
+            "the candidate, squeezed as the formula says. It is not.",
+            probe=lambda attempt: (
+                _with_gates(i=30, f=-30, g=0.7, cell=1.3, wanted=0.60437)(attempt)
+                or _with_gates(i=30, f=-30, g=-0.7, cell=1.3, wanted=-0.60437)(attempt)
+            ),
         ),
     ),
 )

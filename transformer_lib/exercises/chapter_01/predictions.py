@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from transformer_lib.exercises.chapter_01.shared import given, numbers
 from transformer_lib.exercises.exercise import Exercise, Mistake
+from transformer_lib.exercises.paper import first_wrong
 
 
 def steps():
@@ -121,6 +122,36 @@ Return your six answers as a list of numbers. A guess is fine: the chapter measu
             message="Look at 6 again. Side by side, the 32 sentences fill the machine better. But does "
             "any single sentence get by with fewer steps?",
             probe=given(6, lambda got: got < 49.5),
+        ),
+        Mistake(
+            name="recurrent-steps-wrong",
+            message="Look at 1 again. One step reads one word, and needs the state that the step before has "
+            "left.",
+            probe=first_wrong(1, steps(), 0.01),
+        ),
+        Mistake(
+            name="attention-steps-wrong",
+            message="Look at 2 again. One step compares *all* pairs and takes all averages, as the text "
+            "above the questions says.",
+            probe=first_wrong(2, steps(), 0.01),
+        ),
+        Mistake(
+            name="recurrent-distance-wrong",
+            message="Look at 3 again. Each further step hands the news on by one place. How many places are "
+            "there from the state h₁₀ to the state h₅₀?",
+            probe=first_wrong(3, steps(), 0.01),
+        ),
+        Mistake(
+            name="attention-distance-wrong",
+            message="Look at 4 again. One step compares every word with every word; word 50 with word 10 is "
+            "one of these pairs.",
+            probe=first_wrong(4, steps(), 0.01),
+        ),
+        Mistake(
+            name="batch-steps-wrong",
+            message="Look at 6 again. The sentences need nothing from each other, and there is room for all "
+            "of them. So what is left that has to wait?",
+            probe=first_wrong(6, steps(), 0.01),
         ),
     ),
 )

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from transformer_lib.exercises.attention_probes import Probe, near
 from transformer_lib.exercises.exercise import Attempt
+from transformer_lib.exercises.paper import answers
 
 
 def same(a: Any, b: Any) -> bool:
@@ -31,14 +32,14 @@ def gives(*wrong: Callable) -> Probe:
 
 def given(number: int, holds: Callable[[float], bool]) -> Probe:
     """A probe on an exercise answered by numbers: this holds of answer `number`, counted from 1."""
-    return lambda attempt: holds(float(attempt.cases[0].got[number - 1]))
+    return lambda attempt: holds(answers(attempt)[number - 1])
 
 
 def numbers(*wanted: float | None, within: float = 0.004) -> Probe:
     """A probe on an exercise answered by numbers: these came; None stands for any number."""
 
     def probe(attempt: Attempt) -> bool:
-        pairs = zip(attempt.cases[0].got, wanted, strict=True)
-        return all(w is None or abs(float(got) - w) <= within * max(1, abs(w)) for got, w in pairs)
+        pairs = zip(answers(attempt), wanted, strict=True)
+        return all(w is None or abs(got - w) <= within * max(1, abs(w)) for got, w in pairs)
 
     return probe

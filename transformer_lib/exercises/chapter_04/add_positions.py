@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 
 import torch
 from torch import nn
 
 from transformer_lib.exercises.chapter_04.module_probes import (
     NotAModuleError,
+    all_values_right,
     by_batch,
     end_without_start,
     errors_past_the_end,
@@ -95,7 +97,12 @@ class AddPositions(nn.Module):
             name="super-not-called",
             message="PyTorch complains: {error}. The first line of `__init__` must be `super().__init__()`: "
             "it makes the places where a module keeps buffers and parameters.",
-            probe=lambda attempt: any("Module.__init__()" in str(c.error) for c in attempt.cases),
+            probe=lambda attempt: any(
+                re.search(
+                    r"Module\.__init__\(\)|no attribute '_\w+(hooks|parameters|buffers|modules)", str(c.error)
+                )
+                for c in attempt.cases
+            ),
         ),
         Mistake(
             name="indexed-by-batch",
@@ -133,6 +140,21 @@ class AddPositions(nn.Module):
             message="The rows of the table came back without the words: *add* them to x.",
             probe=output_is(
                 lambda table, x, start: table[start : start + x.shape[1]].expand_as(x), slice(0, 2)
+            ),
+        ),
+        Mistake(
+            name="rows-alone",
+            message="The rows of the table came back alone, shape {got_shape}: *add* them to x, and each "
+            "sentence gets them.",
+            probe=output_is(lambda table, x, start: table[start : start + x.shape[1]], slice(0, 2)),
+        ),
+        Mistake(
+            name="joined-instead-of-added",
+            message="The rows were put *beside* the words, so that the vectors are twice as wide. They are "
+            "meant to be added.",
+            probe=output_is(
+                lambda table, x, start: torch.cat([x, table[start : start + x.shape[1]].expand_as(x)], -1),
+                slice(0, 2),
             ),
         ),
         Mistake(
@@ -191,27 +213,45 @@ class AddPositions(nn.Module):
             name="table-trained",
             message="An optimiser would change the table: the module has parameters with gradients. A "
             "tensor that belongs to the module but is not trained is a *buffer*.",
-            probe=lambda attempt: any(c.got["numbers that training changes"] > 0 for c in attempt.cases),
+            probe=lambda attempt: (
+                all_values_right(attempt)
+                and any(c.got["numbers that training changes"] > 0 for c in attempt.cases)
+            ),
         ),
         Mistake(
             name="table-left-behind",
             message="The sums are right here, but the table does not move with the module. After "
             '`module.to("cuda")` the words are on the GPU and the table is not: a device error. A plain '
             "attribute stays where it is; PyTorch moves parameters and *buffers*.",
-            probe=lambda attempt: any(c.got["table moves with the module"] is False for c in attempt.cases),
+            probe=lambda attempt: (
+                all_values_right(attempt)
+                and any(c.got["table moves with the module"] is False for c in attempt.cases)
+            ),
+        ),
+        Mistake(
+            name="remembers-calls",
+            message="Called again with the same words, it adds other rows: the module counts along by "
+            "itself. The next text would start where this one ended. `start` says where a text is.",
+            probe=lambda attempt: (
+                all_values_right(attempt)
+                and any(c.got["the same when called again"] is False for c in attempt.cases)
+            ),
         ),
         Mistake(
             name="end-not-noticed",
             message="A text that reaches past the end of the table goes through without a word: a slice "
             "that is too short, or an index taken round, is added all the same, and words share positions.",
-            probe=lambda attempt: "nothing" in errors_past_the_end(attempt),
+            probe=lambda attempt: all_values_right(attempt) and "nothing" in errors_past_the_end(attempt),
         ),
         Mistake(
             name="end-not-explained",
             message="A text that reaches past the end of the table ends in another error than a "
             "`ValueError`: often the one that the addition or the index happens to raise. That one speaks of "
             "sizes and says nothing of positions. Test the end yourself.",
-            probe=lambda attempt: any(name != "ValueError" for name in errors_past_the_end(attempt)),
+            probe=lambda attempt: (
+                all_values_right(attempt)
+                and any(name != "ValueError" for name in errors_past_the_end(attempt))
+            ),
         ),
     ),
 )

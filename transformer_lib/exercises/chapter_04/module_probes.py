@@ -27,9 +27,16 @@ def use(cls, table, x, start):
         "output": out,
         "numbers that training changes": trained,
         "table moves with the module": _moves_along(module, table, x),
+        "the same when called again": _same(out, module(x, start)),
         "error when the text is too long": _raised(module, x.new_ones(2, rows + 1, D), 0),
         "error when it starts too late": _raised(module, x, rows - 1),
     }
+
+
+def _same(one, other) -> bool:
+    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
+        return True  # no tensor came, which the output tells
+    return near(one, other)
 
 
 def _raised(module, x, start):
@@ -106,6 +113,10 @@ def end_without_start(attempt: Attempt) -> bool:
 
 def errors_past_the_end(attempt: Attempt) -> list[str]:
     return [name for case in attempt.cases for what, name in case.got.items() if what.startswith("error")]
+
+
+def all_values_right(attempt: Attempt) -> bool:
+    return all(values_right(case) for case in attempt.cases)
 
 
 def values_right(case: Case) -> bool:

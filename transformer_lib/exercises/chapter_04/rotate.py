@@ -8,6 +8,7 @@ from transformer_lib.exercises.attention_probes import near
 from transformer_lib.exercises.chapter_04.shared import (
     PLACES,
     SPLIT,
+    SWAPPED,
     WIDTH,
     halves,
     pairs,
@@ -17,6 +18,7 @@ from transformer_lib.exercises.chapter_04.shared import (
     turns_by,
     woven_angles_split_pairs,
 )
+from transformer_lib.exercises.chapter_04.wave_tables import OTHER_UNITS
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 
 
@@ -170,8 +172,9 @@ def rotate(x, positions):
         ),
         Mistake(
             name="halves-layout",
-            message="Entry i is paired with entry i + K/2. That is the layout of Llama's published weights, "
-            "and a proper rotation; this exercise asks for the paper's, neighbours 2i and 2i + 1.",
+            message="Entry i is paired with entry i + K/2. That is the layout of Llama's weights as Hugging "
+            "Face publishes them, and a proper rotation; this exercise asks for the paper's, neighbours 2i "
+            "and 2i + 1.",
             probe=turns_by(lambda m: halves(pairs(m)), lambda m: halves(pairs(-m))),
         ),
         Mistake(
@@ -179,6 +182,12 @@ def rotate(x, positions):
             message="The numbers are right but stand in another order: first all first halves of the pairs, "
             "then all second ones. They came out of even and odd places and must go back there.",
             probe=turns_by(lambda m: pairs(m)[SPLIT], lambda m: pairs(-m)[SPLIT]),
+        ),
+        Mistake(
+            name="results-exchanged",
+            message="The two numbers of every pair have changed places: what belongs into the second entry "
+            "stands in the first.",
+            probe=turns_by(lambda m: pairs(m)[SWAPPED], lambda m: pairs(-m)[SWAPPED]),
         ),
         Mistake(
             name="turned-backwards",
@@ -230,6 +239,20 @@ def rotate(x, positions):
             name="exponent-halved",
             message="The exponent is half as large as it should be. Where is the 2 of 2i/K?",
             probe=turns_by(lambda m: pairs(m, speeds(lambda i: i / WIDTH))),
+        ),
+        Mistake(
+            name="pairs-counted-from-one",
+            message="The first pair has the speed of the second: i is counted from 0, so that the first pair "
+            "turns by one radian per word.",
+            probe=turns_by(lambda m: pairs(m, speeds(lambda i: 2 * (i + 1) / WIDTH))),
+        ),
+        Mistake(
+            name="another-unit-of-angle",
+            message="All angles are off by one and the same factor. m · θᵢ *is* the angle, in radians; "
+            "`sin` and `cos` take radians.",
+            probe=turns_by(
+                *(lambda m, c=c: pairs(c * m) for c in (*OTHER_UNITS, 2.0, 0.5)),
+            ),
         ),
         Mistake(
             name="exponent-not-negative",

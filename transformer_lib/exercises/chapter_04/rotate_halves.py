@@ -9,6 +9,7 @@ from transformer_lib.exercises.chapter_04.shared import (
     WIDTH,
     halves,
     pairs,
+    speeds,
     split_angles_woven_pairs,
     turned,
     turns_by,
@@ -42,6 +43,12 @@ def _plus(m):
     return halves(pairs(m, signs=(1, 1, 1, 1)))
 
 
+def _quarter(m):
+    """x sin + other cos, for pairs of neighbours."""
+    c, s = (m * speeds()).cos(), (m * speeds()).sin()
+    return torch.block_diag(*(torch.stack([a, -b, b, a]).reshape(2, 2) for a, b in zip(s, c, strict=True)))
+
+
 def _each_by_itself(attempt: Attempt) -> bool:
     """Every number that comes out depends on the one at the same place alone."""
     M = turned(attempt, 2, False)
@@ -60,8 +67,8 @@ FIND_THE_BUG = Exercise(
     difficulty="hard",
     minutes=12,
     statement=r"""
-Someone loaded published weights of the Llama kind. Its RoPE pairs entry $i$ of a query or key with entry $i +
-K/2$, and turns both by $m\,\theta_i$, $\theta_i = 10000^{-2i/K}$:
+Someone loaded Llama's weights as Hugging Face publishes them. In their layout RoPE pairs entry $i$ of a query
+or key with entry $i + K/2$, and turns both by $m\,\theta_i$, $\theta_i = 10000^{-2i/K}$:
 
 $$x'_i = x_i \cos m\theta_i - x_{i+K/2} \sin m\theta_i, \qquad x'_{i+K/2} = x_{i+K/2} \cos m\theta_i + x_i
 \sin m\theta_i, \qquad i = 0, …, K/2 - 1 .$$
@@ -137,6 +144,21 @@ def rotate_halves(x, positions):
             message="`other` holds each half in its own place, so that a number is turned with itself. "
             "The two numbers of a pair must meet.",
             probe=_each_by_itself,
+        ),
+        Mistake(
+            name="sine-and-cosine-exchanged",
+            message="Sine and cosine have changed places: word 0, whose angles are all 0, should come out "
+            "as it went in.",
+            probe=_turns(lambda m: halves(_quarter(m)), lambda m: halves(-_quarter(-m))),
+        ),
+        Mistake(
+            name="speeds-changed",
+            message="It is a rotation of the right pairs, but θ is not what it was: that line had no bug.",
+            probe=_turns(
+                lambda m: halves(pairs(m, speeds(lambda i: 4 * i / WIDTH))),
+                lambda m: halves(pairs(m, speeds(lambda i: i / WIDTH))),
+                lambda m: halves(pairs(m, speeds(lambda i: -2 * i / WIDTH))),
+            ),
         ),
         Mistake(
             name="length-changes",

@@ -59,6 +59,7 @@ def pairs(place: float, theta: Tensor | None = None, signs: tuple = (1, -1, 1, 1
     return M
 
 
+SWAPPED = [1, 0, 3, 2, 5, 4]
 SPLIT = [0, 2, 4, 1, 3, 5]  # the order in which the half-split layout has the entries of the woven one
 
 

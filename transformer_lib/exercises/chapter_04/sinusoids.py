@@ -7,6 +7,7 @@ import torch
 from transformer_lib.exercises.attention_probes import near
 from transformer_lib.exercises.chapter_04.wave_tables import (
     LAYOUTS,
+    OTHER_UNITS,
     all_rows_alike,
     by_column,
     equals,
@@ -141,6 +142,44 @@ def sinusoids(T, D):
             message="Every column holds the same function. With sines alone, or cosines alone, a pair is no "
             "clock hand: a shift is no longer a turn.",
             probe=equals(*waves("sines", "cosines", "sine half twice")),
+        ),
+        Mistake(
+            name="reshaped-instead-of-woven",
+            message="`reshape` and `view` keep all numbers in their order and only cut them into other rows: "
+            "here sines and cosines of different positions got into one row. Along which axis do the two "
+            "have to be stacked?",
+            probe=equals(
+                lambda T, D: torch.stack([wave_angles(T, D).sin(), wave_angles(T, D).cos()]).reshape(T, D),
+                lambda T, D: torch.cat([wave_angles(T, D).sin(), wave_angles(T, D).cos()]).reshape(T, D),
+            ),
+        ),
+        Mistake(
+            name="sine-turned-over",
+            message="The sines have the wrong sign: position 1 should begin with +sin 1.",
+            probe=equals(lambda T, D: woven(-wave_angles(T, D).sin(), wave_angles(T, D).cos())),
+        ),
+        Mistake(
+            name="another-unit-of-angle",
+            message="All angles are off by one and the same factor. pos / 10000^(2i/D) *is* the angle, in "
+            "radians; `sin` and `cos` take radians.",
+            probe=equals(
+                *(lambda T, D, c=c: LAYOUTS["paper"](c * wave_angles(T, D)) for c in OTHER_UNITS),
+            ),
+        ),
+        Mistake(
+            name="multiplied-not-raised",
+            message="10000 is multiplied by 2i/D; the formula *raises* it to that power, `**`.",
+            probe=equals(
+                lambda T, D: LAYOUTS["paper"](
+                    torch.arange(T)[:, None] / 10000 * (torch.arange(0, D, 2) / D).double()
+                ),
+            ),
+        ),
+        Mistake(
+            name="pairs-counted-from-one",
+            message="Your first pair has the speed of the second: i is counted from 0, so that the first "
+            "pair turns by one radian per word.",
+            probe=equals(*waves("paper", "halves", exponent=lambda i, D: 2 * (i + 1) / D)),
         ),
         Mistake(
             name="positions-from-one",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from transformer_lib.exercises.attention_probes import Probe, near
@@ -41,6 +43,10 @@ LAYOUTS = {
     "cosines": lambda a: woven(a.cos(), a.cos()),
     "sine half twice": lambda a: torch.cat([a.sin(), a.sin()], 1),
 }
+
+
+# degrees, turns, half turns
+OTHER_UNITS = (math.pi / 180, 2 * math.pi, math.pi, 1 / (2 * math.pi))
 
 
 def even(attempt: Attempt) -> list[Case]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from transformer_lib.exercises.exercise import Exercise, Mistake
-from transformer_lib.exercises.paper import answers, entries
+from transformer_lib.exercises.paper import answers, entries, first_wrong
 
 
 def waves_by_hand():
@@ -115,6 +115,41 @@ Return the four numbers as a list. An accuracy of one percent is enough.
             name="sine-cosine-swapped",
             message="The last two numbers are right, but they stand in the other order.",
             probe=entries(None, None, 0, 1),
+        ),
+        Mistake(
+            name="in-degrees",
+            message="A full turn is 360 degrees, but the angles pos · θ are radians. How many radians are a "
+            "full turn?",
+            probe=entries(360, None, None, None),
+        ),
+        Mistake(
+            name="fast-and-slow-exchanged",
+            message="The two wavelengths have changed places. Pair 0 turns fastest: is its wave the short "
+            "one or the long one?",
+            probe=entries(1000 * _TURN, _TURN, None, None),
+        ),
+        Mistake(
+            name="first-wavelength-wrong",
+            message="Look at 1 again: what is θ for i = 0, and after how many words has the angle gone all "
+            "the way round?",
+            probe=first_wrong(1, waves_by_hand(), 0.01),
+        ),
+        Mistake(
+            name="last-wavelength-wrong",
+            message="1 is right. Look at 2 again: the same, with another θ. What is 10000 to the power 2i/D "
+            "for the last pair?",
+            probe=first_wrong(2, waves_by_hand(), 0.01),
+        ),
+        Mistake(
+            name="sine-wrong",
+            message="The wavelengths are right. Look at 3 again: it is the sine of a *sum* of two angles, of "
+            "both of which you know sine and cosine.",
+            probe=first_wrong(3, waves_by_hand(), 0.01),
+        ),
+        Mistake(
+            name="cosine-wrong",
+            message="1 to 3 are right. Look at 4 again: the squares of 3 and 4 must add up to 1.",
+            probe=first_wrong(4, waves_by_hand(), 0.01),
         ),
     ),
 )

@@ -80,7 +80,12 @@ Return the four numbers as a list.
             name="biases-of-one-size",
             message="1: the two biases have not the same size. The first belongs to the hidden layer, "
             "the second to the output.",
-            probe=_entry(1, 2 * D * F + 2 * F, 2 * D * F + 2 * D, 2 * D * F + F),
+            probe=_entry(1, 2 * D * F + 2 * F, 2 * D * F + 2 * D),
+        ),
+        Mistake(
+            name="one-bias-only",
+            message="1: that is two matrices with one bias. Each of the two has its own.",
+            probe=_entry(1, 2 * D * F + F, 2 * D * F + D),
         ),
         Mistake(
             name="hidden-width-as-d-model",
@@ -90,7 +95,18 @@ Return the four numbers as a list.
         Mistake(
             name="output-matrix-forgotten",
             message="2: queries, keys and values make three matrices. The fourth joins the heads.",
-            probe=_entry(2, 3 * D * D, 3 * D * D + 3 * D),
+            probe=_entry(2, 3 * D * D, 3 * D * D + 3 * D, 3 * D * D + D),
+        ),
+        Mistake(
+            name="one-bias-for-all",
+            message="2: that is four matrices with one bias. Each of the four has its own.",
+            probe=_entry(2, 4 * D * D + D),
+        ),
+        Mistake(
+            name="one-part-of-attention",
+            message="2: that is one matrix, or the matrices of one head alone. All four were asked for, with "
+            "all heads.",
+            probe=_entry(2, D * D + D, D * D, *(n * (D * 64 + b) for n in (3, 4) for b in (0, 64))),
         ),
         Mistake(
             name="times-the-heads",
@@ -143,6 +159,15 @@ Return the four numbers as a list.
             probe=lambda attempt: (
                 entries(None, None, None, 8 / 3, within=0.02)(attempt)
                 or entries(None, None, None, 2 / 3, within=0.02)(attempt)
+            ),
+        ),
+        Mistake(
+            name="rounded",
+            message="1 and 2: close, but each of them is a whole number that can be told exactly, to the "
+            "last digit.",
+            probe=lambda attempt: (
+                entries(NETWORK, ATTENTION, None, None)(attempt)
+                and answers(attempt)[:2] != [NETWORK, ATTENTION]
             ),
         ),
     ),

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from transformer_lib.exercises.attention_probes import Probe, near
-from transformer_lib.exercises.chapter_05.shared import networks, words_mix
+from transformer_lib.exercises.chapter_05.shared import another_function, networks, words_mix
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 
 
@@ -31,6 +31,14 @@ def _any_of(*variants: Callable) -> Probe:
 
 def _with(activation: Callable) -> Callable:
     return lambda x, w1, b1, w2, b2: activation(x @ w1.T + b1) @ w2.T + b2
+
+
+def _normed(x):
+    return functional.layer_norm(x, x.shape[-1:])
+
+
+def _max_along_an_axis(attempt: Attempt) -> bool:
+    return all("torch.return_types.max" in str(case.error) for case in attempt.cases)
 
 
 NETWORK = Exercise(
@@ -63,31 +71,44 @@ def feed_forward(x, w1, b1, w2, b2):
         Mistake(
             name="shapes-do-not-fit",
             message="Two tensors do not fit each other: {error}. In the formula x is a column. Here words "
-            "are rows of D numbers, and `w1` has D *columns*. What does W x become?",
+            "are rows of D numbers, and `w1` has D *columns*. What does W x become? Ask the same for `w2`.",
             variant=lambda x, w1, b1, w2, b2: torch.relu(x @ w1 + b1) @ w2 + b2,
         ),
         Mistake(
             name="hidden-returned",
-            message="That is the hidden layer, shape {got_shape}. The second layer has to bring it back to "
-            "{expected_shape}.",
-            variant=lambda x, w1, b1, w2, b2: torch.relu(x @ w1.T + b1),
+            message="That has the shape of the hidden layer, {got_shape}. The second layer has to bring it "
+            "back to {expected_shape}.",
+            probe=lambda attempt: all(
+                case.got.shape == (*case.args[0].shape[:2], len(case.args[1])) for case in attempt.cases
+            ),
+        ),
+        Mistake(
+            name="max-along-an-axis",
+            message="The second argument of `torch.max` names an axis: it looks for the largest number along "
+            "axis 0, and returns a pair. Here each number is compared with 0 by itself, and the shape stays.",
+            probe=_max_along_an_axis,
         ),
         Mistake(
             name="words-mix",
             message="The result for a word changes when *other* words change. The network looks at one word "
-            "at a time. Look for a softmax, a mean, a norm or a reshape over the words.",
+            "at a time. Look for a softmax, a mean, a maximum, a norm or a reshape over the words.",
             probe=words_mix,
         ),
         Mistake(
             name="no-non-linearity",
             message="There is nothing between the two layers: together they are one single linear layer. "
-            "Half of the numbers in the middle should be 0.",
-            probe=_any_of(_with(lambda z: z)),
+            "About half of the numbers in the middle should be 0.",
+            probe=_any_of(
+                _with(lambda z: z),
+                lambda x, w1, b1, w2, b2: x @ w1.T @ w2.T + b2,
+                lambda x, w1, b1, w2, b2: (x @ w1.T + b1) @ w2.T,
+                lambda x, w1, b1, w2, b2: x @ w1.T @ w2.T,
+            ),
         ),
         Mistake(
             name="activation-after-second-layer",
-            message="The ReLU stands after the second layer: no entry is negative (the smallest is "
-            "{got_min}), and the two layers before it are still one.",
+            message="The ReLU stands after the second matrix. There it cuts off what the network has to "
+            "say (the smallest entry is {got_min}), and the two layers before it are still one.",
             probe=_any_of(
                 lambda x, w1, b1, w2, b2: torch.relu((x @ w1.T + b1) @ w2.T + b2),
                 lambda x, w1, b1, w2, b2: torch.relu((x @ w1.T + b1) @ w2.T) + b2,
@@ -95,8 +116,8 @@ def feed_forward(x, w1, b1, w2, b2):
         ),
         Mistake(
             name="activation-twice",
-            message="The ReLU stands between the layers, and once more at the end: no entry is negative. "
-            "The output must be free to be negative.",
+            message="The ReLU stands between the layers, and once more after the second matrix, where it "
+            "cuts off what is below 0. The output must be free to be negative.",
             probe=_any_of(
                 lambda *args: torch.relu(feed_forward(*args)),
                 lambda x, w1, b1, w2, b2: torch.relu(torch.relu(x @ w1.T + b1) @ w2.T) + b2,
@@ -157,25 +178,27 @@ def feed_forward(x, w1, b1, w2, b2):
         Mistake(
             name="another-activation",
             message="Everything is in its place, but the function between the layers is another one. "
-            "ReLU is max(z, 0): no ceiling, and exactly 0 below 0.",
+            "ReLU is max(z, 0): exactly z above 0, and exactly 0 below.",
+            probe=lambda attempt: (
+                another_function(attempt) or _any_of(_with(lambda z: z.softmax(-1)))(attempt)
+            ),
+        ),
+        Mistake(
+            name="first-layer-with-second-matrix",
+            message="The matrices have changed places: `w1` belongs to the first layer, `w2` to the second. "
+            "(Without a transpose the shapes fit the other way round. But a row of `w1` is one unit.)",
+            variant=lambda x, w1, b1, w2, b2: torch.relu(x @ w2 + b1) @ w1 + b2,
+        ),
+        Mistake(
+            name="matrix-reshaped",
+            message="The shapes fit, but the numbers of a matrix were put into other places: `view` and "
+            "`reshape` cut them up anew, and do not turn rows into columns.",
             probe=_any_of(
-                *map(
-                    _with,
-                    (
-                        torch.abs,
-                        torch.tanh,
-                        torch.sigmoid,
-                        functional.silu,
-                        functional.elu,
-                        functional.softplus,
-                        functional.leaky_relu,
-                        functional.relu6,
-                        lambda z: (z > 0).float(),
-                        lambda z: z.clamp(0, 1),
-                        lambda z: z.softmax(-1),
-                        lambda z: torch.relu(z) ** 2,
-                    ),
-                )
+                lambda x, w1, b1, w2, b2: feed_forward(x, w1.reshape(w1.T.shape).T, b1, w2, b2),
+                lambda x, w1, b1, w2, b2: feed_forward(x, w1, b1, w2.reshape(w2.T.shape).T, b2),
+                lambda x, w1, b1, w2, b2: feed_forward(
+                    x, w1.reshape(w1.T.shape).T, b1, w2.reshape(w2.T.shape).T, b2
+                ),
             ),
         ),
         Mistake(
@@ -183,6 +206,17 @@ def feed_forward(x, w1, b1, w2, b2):
             message="`x` itself was added to the result. That is the residual connection of chapter 8; the "
             "network alone is asked for.",
             probe=_any_of(lambda x, *rest: x + feed_forward(x, *rest)),
+        ),
+        Mistake(
+            name="norm-included",
+            message="There is a norm in it. The norm belongs to the block (chapter 8); the network alone is "
+            "asked for.",
+            probe=_any_of(
+                lambda x, *rest: feed_forward(_normed(x), *rest),
+                lambda x, *rest: _normed(feed_forward(x, *rest)),
+                lambda x, *rest: _normed(x + feed_forward(x, *rest)),
+                lambda x, *rest: x + feed_forward(_normed(x), *rest),
+            ),
         ),
     ),
 )

@@ -6,8 +6,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from transformer_lib.exercises.attention_probes import near
 from transformer_lib.exercises.chapter_05.layer_probes import (
+    another_width,
     any_of,
     computes,
     default_width,
@@ -15,7 +15,9 @@ from transformer_lib.exercises.chapter_05.layer_probes import (
     layers,
     mixes_words,
     network_with,
+    only,
     right_count,
+    says,
     sizes_of,
     use_layer,
     width_ignored,
@@ -34,6 +36,10 @@ class FeedForward(nn.Module):
     def forward(self, x):
         hidden = functional.gelu(self.widen(x))
         return self.dropout(self.narrow(hidden))
+
+
+def normed(x):
+    return functional.layer_norm(x, x.shape[-1:])
 
 
 LAYER = Exercise(
@@ -82,6 +88,29 @@ class FeedForward(nn.Module):
     ),
     mistakes=(
         Mistake(
+            name="super-forgotten",
+            message="`nn.Module` has not been set up when the first layer is put into it. The first line of "
+            "`__init__` has to be `super().__init__()`.",
+            probe=says("before Module.__init__() call"),
+        ),
+        Mistake(
+            name="forward-missing",
+            message="The class has no method `forward`. Is its name misspelled, or does it stand too far to "
+            "the right, inside of `__init__`?",
+            probe=says('is missing the required "forward" function'),
+        ),
+        Mistake(
+            name="class-for-a-layer",
+            message="A class stands where a layer is needed: {error}. Parentheses make a layer of a class.",
+            probe=says("is not a Module subclass"),
+        ),
+        Mistake(
+            name="not-a-module",
+            message="The class does not inherit from `nn.Module`, so nothing finds its parameters, and "
+            "`eval()` and `train()` are missing.",
+            probe=lambda attempt: all("a module" in case.got for case in attempt.cases),
+        ),
+        Mistake(
             name="parameters-hidden",
             message="`layer.parameters()` finds too few of your parameters, so an optimizer would not train "
             "them. A plain Python list or a tensor that is no `nn.Parameter` is not looked into: keep layers "
@@ -109,12 +138,32 @@ class FeedForward(nn.Module):
         ),
         Mistake(
             name="norm-included",
-            message="There are more parameters than two layers have, as many more as a norm brings. The norm "
-            "belongs to the block (chapter 8), not to the network.",
+            message="There is a norm in it. The norm belongs to the block (chapter 8), not to the network.",
             probe=any_of(
                 has_parameters(lambda D, F: right_count(D, F) + 2 * D),
                 has_parameters(lambda D, F: right_count(D, F) + 2 * F),
+                computes(lambda x, *rest: network_with(functional.gelu)(normed(x), *rest)),
+                computes(lambda *args: normed(network_with(functional.gelu)(*args))),
+                computes(lambda x, *rest: normed(x + network_with(functional.gelu)(x, *rest))),
+                computes(lambda x, *rest: x + network_with(functional.gelu)(normed(x), *rest)),
             ),
+        ),
+        Mistake(
+            name="width-ignored",
+            message="The hidden layer is always 4 times as wide: `d_ff` has no effect.",
+            probe=width_ignored,
+        ),
+        Mistake(
+            name="default-width",
+            message="Where `d_ff` is given, the number of parameters is right. Without it, the hidden layer "
+            "should be 4 times as wide as a word, and it is not.",
+            probe=default_width,
+        ),
+        Mistake(
+            name="another-width",
+            message="There are two layers with biases, but the number of parameters belongs to another "
+            "hidden width. It should be `d_ff`, or 4 times `d_model` where no `d_ff` is given.",
+            probe=another_width,
         ),
         Mistake(
             name="extra-parameters",
@@ -134,21 +183,20 @@ class FeedForward(nn.Module):
             ),
         ),
         Mistake(
-            name="width-ignored",
-            message="The hidden layer is always 4 times as wide: `d_ff` has no effect.",
-            probe=width_ignored,
-        ),
-        Mistake(
-            name="default-width",
-            message="Where `d_ff` is given, the number of parameters is right. Without it, the hidden layer "
-            "should be 4 times as wide as a word, and it is not.",
-            probe=default_width,
-        ),
-        Mistake(
             name="dropout-at-evaluation",
-            message="After `layer.eval()`, the same word gives another output each time: the dropout is "
-            "still on. `functional.dropout` has to be told: it has an argument `training`.",
+            message="After `layer.eval()`, the same word gives another output each time: something is still "
+            "random. What is made in `forward` knows nothing of `eval()`; make it in `__init__`. "
+            "(`functional.dropout` has to be told: it has an argument `training`.)",
             probe=lambda attempt: any(not case.got["same each time at evaluation"] for case in attempt.cases),
+        ),
+        Mistake(
+            name="hidden-returned",
+            message="What `forward` returns is as wide as the hidden layer. The second layer has to bring it "
+            "back to the shape of x.",
+            probe=lambda attempt: all(
+                case.got["output"].shape == (*case.args[0].shape[:2], sizes_of(case.args)[1])
+                for case in attempt.cases
+            ),
         ),
         Mistake(
             name="words-mix",
@@ -228,19 +276,27 @@ class FeedForward(nn.Module):
             name="default-dropout",
             message="A layer made without `dropout` should have none: in training it does not give what it "
             "gives at evaluation. What is the default in your `__init__`, and is the argument used?",
-            probe=lambda attempt: (
-                any(not case.got["no dropout unless asked for"] for case in attempt.cases)
-                and all(near(case.got["output"], case.expected["output"]) for case in attempt.cases)
-            ),
+            probe=only("no dropout unless asked for"),
         ),
         Mistake(
             name="no-dropout",
             message="At evaluation all is well. But in training, too, the same word gives the same output "
             "each time: the dropout never acts, or not with the probability that was given.",
-            probe=lambda attempt: (
-                any(not case.got["different each time in training"] for case in attempt.cases)
-                and all(near(case.got["output"], case.expected["output"]) for case in attempt.cases)
-            ),
+            probe=only("different each time in training"),
+        ),
+        Mistake(
+            name="nothing-learns",
+            message="The numbers are right, but not every parameter gets a gradient: an optimizer would "
+            "leave some of them as they are. Look for `no_grad`, `detach`, `requires_grad`, and for a layer "
+            "that is made and then not used.",
+            probe=only("every parameter learns"),
+        ),
+        Mistake(
+            name="dropout-in-another-place",
+            message="At evaluation all is well. But in training, the mean over many calls is not the output "
+            "at evaluation. Dropout *before* the activation bends the mean; a dropout of your own has to "
+            "make up for what it drops.",
+            probe=only("keeps its mean in training"),
         ),
     ),
 )

@@ -77,7 +77,7 @@ def merge(w1, b1, w2, b2):
         Mistake(
             name="pair-swapped",
             message="The pair came in the other order: first the matrix, then the bias.",
-            variant=lambda *args: merge(*args)[::-1],
+            probe=lambda attempt: all([part.dim() for part in case.got] == [1, 2] for case in attempt.cases),
         ),
         Mistake(
             name="matrix-only",
@@ -116,7 +116,10 @@ def merge(w1, b1, w2, b2):
             name="bias-not-through-the-matrix",
             message="The matrix is right. The first bias was added as numbers, not sent through the second "
             "layer.",
-            probe=_pair(bias=lambda w1, b1, w2, b2: b1.sum() + b2),
+            probe=lambda attempt: (
+                _pair(bias=lambda w1, b1, w2, b2: b1.sum() + b2)(attempt)
+                or _pair(bias=lambda w1, b1, w2, b2: b1.mean() + b2)(attempt)
+            ),
         ),
         Mistake(
             name="bias-subtracted",
@@ -138,6 +141,7 @@ def merge(w1, b1, w2, b2):
             "there they could not be merged at all.",
             probe=lambda attempt: (
                 _matrix(_bent)(attempt)
+                or _matrix(lambda w1, b1, w2, b2: torch.relu(w2 @ w1))(attempt)
                 or _pair(bias=lambda w1, b1, w2, b2: w2 @ torch.relu(b1) + b2)(attempt)
             ),
         ),

@@ -83,7 +83,13 @@ def network(x, w1, b1, w2, b2):
         Mistake(
             name="not-swapped-back",
             message="The result has shape {got_shape}: the axes did not change back after the convolutions.",
-            variant=_built(_swapped, lambda h: h),
+            probe=lambda attempt: all(case.got.shape == case.args[0].mT.shape for case in attempt.cases),
+        ),
+        Mistake(
+            name="not-swapped-on-the-way-in",
+            message="A convolution cannot use what it gets: {error}. It wants the D numbers of a word along "
+            "axis 1, its channels.",
+            probe=lambda attempt: all("channels" in str(case.error) for case in attempt.cases),
         ),
         Mistake(
             name="reshaped-on-the-way-in",

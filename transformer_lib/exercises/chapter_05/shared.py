@@ -24,6 +24,20 @@ def networks(generator: torch.Generator) -> list[tuple]:
     return [(torch.randn(B, T, D, generator=generator), *two_layers(D, F, generator)) for B, T, D, F in sizes]
 
 
+def another_function(attempt: Attempt) -> bool:
+    """Whether all is in its place but for the function between the layers, whichever it is.
+
+    With one feature, one unit and weights of 1 the network *is* that function: so it can be asked for its
+    values at every place that the last case needs, in another order lest something is random.
+    """
+    x, w1, b1, w2, b2 = attempt.cases[-1].args
+    z = x @ w1.T + b1
+    one, zero = torch.ones(1, 1), torch.zeros(1)
+    bent = attempt.call(z.reshape(1, -1, 1).flip(1), one, zero, one, zero).flip(1).reshape(z.shape)
+    right = near(bent, torch.relu(z))
+    return not right and near(attempt.cases[-1].got, bent.to(w2.dtype) @ w2.T + b2)
+
+
 def words_mix(attempt: Attempt) -> bool:
     """Whether a word's result changes when the other words of its sentence, or other sentences, do."""
     x, *rest = attempt.cases[-1].args

@@ -14,7 +14,7 @@ def _outputs(holds):
     """A probe on what the learner's two last numbers give: out(a + b) with the right units."""
 
     def probe(attempt: Attempt) -> bool:
-        *_, u, w = answers(attempt)
+        _, _, _, u, w = answers(attempt)
         none, one, both = 0.0, u, 2 * u + w
         return holds(none, one, both)
 
@@ -81,7 +81,7 @@ Return the five numbers as a list.
         Mistake(
             name="one-for-true",
             message="h1 for (1, 1) is not cut off at 1: a ReLU lets positive numbers through as they are.",
-            probe=entries(1, 1, None, None, None),
+            probe=entries(1, None, None, None, None),
         ),
         Mistake(
             name="always-zero",
@@ -125,6 +125,18 @@ Return the five numbers as a list.
             name="too-much-or-too-little",
             message="With these u and w the output is 0 for (1, 1), as it should be, but not 1 for (0, 1).",
             probe=_outputs(lambda none, one, both: _about(both, 0) and not _about(one, 1)),
+        ),
+        Mistake(
+            name="unit-wrong",
+            message="One of the first three numbers is not right yet. Put a and b into the formula of the "
+            "unit, and then take the larger of that and 0.",
+            probe=lambda attempt: len(answers(attempt)) == 5 and answers(attempt)[:3] != [2, 1, 0],
+        ),
+        Mistake(
+            name="too-much-taken-away",
+            message="The units are right, and u is. But with this w the output for (1, 1) is negative; it "
+            "should be 0.",
+            probe=_outputs(lambda none, one, both: _about(one, 1) and both < 0),
         ),
     ),
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
-from transformer_lib.exercises.chapter_06.shared import entries
+from transformer_lib.exercises import paper
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 
 
@@ -14,11 +15,12 @@ def masked_row():
 
 
 def _sum_is_not_one(attempt: Attempt) -> bool:
-    got = [float(number) for number in attempt.cases[0].got]
+    got = paper.answers(attempt)
     return len(got) == 4 and min(got) >= 0 and abs(sum(got) - 1) > 0.02
 
 
 _E = math.e
+entries = partial(paper.entries, within=0.006)
 
 WORK_OUT = Exercise(
     id="6.2",
@@ -107,6 +109,26 @@ simple fractions. Two decimals are enough.)
             probe=lambda attempt: entries(1, 2, 5, 0)(attempt) or entries(1, 2, 5, 8)(attempt),
         ),
         Mistake(
+            name="percentages",
+            message="These are percentages. A weight is a share of 1.",
+            probe=entries(12.5, 25, 62.5, 0),
+        ),
+        Mistake(
+            name="scores-returned",
+            message="These are the scores. The weights are what the softmax makes of them.",
+            probe=lambda attempt: any(
+                entries(0, math.log(2), math.log(5), last)(attempt) for last in (0, math.log(8))
+            ),
+        ),
+        Mistake(
+            name="score-zero-left-out",
+            message="Word 1 has got nothing. Its score is 0, but exp(0) is 1: a score of 0 is an ordinary "
+            "score, and gets its share.",
+            probe=lambda attempt: any(
+                entries(*numbers)(attempt) for numbers in ((0, 2 / 7, 5 / 7, 0), (0, 2 / 15, 5 / 15, 8 / 15))
+            ),
+        ),
+        Mistake(
             name="no-exponential",
             message="You divided the scores by their sum. The softmax takes the exponential of each first; "
             "a score of 0 then still gets a share.",
@@ -114,9 +136,12 @@ simple fractions. Two decimals are enough.)
         ),
         Mistake(
             name="equal-shares",
-            message="Each visible word got the same share. The mask says only *who* may be read; how much, "
+            message="Each word got the same share. The mask says only *who* may be read; how much, "
             "the scores say.",
-            probe=entries(1 / 3, 1 / 3, 1 / 3, 0, within=0.007),
+            probe=lambda attempt: (
+                entries(1 / 3, 1 / 3, 1 / 3, 0, within=0.007)(attempt)
+                or entries(1 / 4, 1 / 4, 1 / 4, 1 / 4)(attempt)
+            ),
         ),
         Mistake(
             name="another-row",

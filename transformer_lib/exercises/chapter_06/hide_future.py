@@ -94,8 +94,8 @@ def hide_future(T, S):
         ),
         Mistake(
             name="shape-swapped",
-            message="The mask has shape {got_shape}; a row per query and a column per word that is read "
-            "would be {expected_shape}.",
+            message="The mask is turned: it has a column per query and a row per word that is read. "
+            "Asked for is a row per query, `(T, S)`.",
             probe=_shape_is(lambda T, S: (S, T)),
         ),
         Mistake(
@@ -103,6 +103,17 @@ def hide_future(T, S):
             message="The mask has shape {got_shape}: the words that were read earlier have no column. It "
             "should be {expected_shape}.",
             probe=_shape_is(lambda T, S: (T, T)),
+        ),
+        Mistake(
+            name="rows-for-earlier-words",
+            message="The mask has shape {got_shape}: the words that were read earlier have a row each, but "
+            "they no longer ask. It should be {expected_shape}; which of the rows belong to the new words?",
+            probe=_shape_is(lambda T, S: (S, S)),
+        ),
+        Mistake(
+            name="nothing-visible",
+            message="Everything is hidden: every entry is False, so no query may read anything.",
+            variant=lambda T, S: torch.zeros(T, S, dtype=torch.bool),
         ),
         Mistake(
             name="nothing-hidden",

@@ -170,9 +170,14 @@ def hide_padding(ids, pad_id):
         ),
         Mistake(
             name="other-words-hidden",
-            message="The comparison hides real words too: those whose number lies on one side of `pad_id`. "
-            "Only the number itself means padding.",
-            probe=_keys_are(lambda ids, pad_id: ids > pad_id, lambda ids, pad_id: ids < pad_id),
+            message="The comparison takes all numbers on one side of `pad_id` for padding. Only the number "
+            "itself means padding.",
+            probe=_keys_are(
+                lambda ids, pad_id: ids > pad_id,
+                lambda ids, pad_id: ids < pad_id,
+                lambda ids, pad_id: ids >= pad_id,
+                lambda ids, pad_id: ids <= pad_id,
+            ),
         ),
         Mistake(
             name="padding-on-the-left",

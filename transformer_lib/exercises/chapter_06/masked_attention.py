@@ -105,6 +105,34 @@ def _lowered(seen: _Seen) -> bool:
     )
 
 
+def _too_high(seen: _Seen) -> bool:
+    """The words that may be read have the right shares, but of less than the whole row."""
+    shown = seen.weights * seen.mask
+    total = shown.sum(-1, keepdim=True)
+    shares_right = near(shown / total, seen.masked())
+    return bool(shares_right and total.min() < 1 - 1e-5 and total.max() - total.min() > 1e-6)
+
+
+def _other_scale(seen: _Seen) -> bool:
+    """The words that may be read have shares by softmax(c · scores) for some c."""
+    logs = seen.weights.clamp_min(1e-30).log().masked_fill(~seen.mask, 0)
+    scores, n = seen.scores.masked_fill(~seen.mask, 0), seen.mask.sum(-1, keepdim=True)
+    logs = (logs - logs.sum(-1, keepdim=True) / n) * seen.mask
+    scores = (scores - scores.sum(-1, keepdim=True) / n) * seen.mask
+    c = (logs * scores).sum() / scores.square().sum()
+    hidden = bool((seen.weights[~seen.mask] == 0).all())
+    return (
+        hidden
+        and sums_to_one(seen.weights, -1)
+        and bool((logs - c * scores).abs().max() < 0.02 * (1 + abs(c)))
+    )
+
+
+def _nan_with_nothing_hidden(attempt: Attempt) -> bool:
+    q, k = torch.randn(2, 2, 3, 5, 11, generator=torch.Generator().manual_seed(9))
+    return bool(attempt.call(q, k, k, torch.ones(2, 3, 5, 5, dtype=torch.bool)).isnan().all())
+
+
 def _transposed(seen: _Seen) -> Tensor:
     mask = seen.mask.transpose(-2, -1)
     return torch.where(mask.any(-1, keepdim=True), seen.masked(mask), 0.0)
@@ -198,6 +226,14 @@ def masked_attention(q, k, v, mask):
     ),
     mistakes=(
         Mistake(
+            name="weights-returned",
+            message="These are the weights, of shape {got_shape}. The output is the sum of the values, each "
+            "times its weight.",
+            probe=lambda attempt: all(
+                c.got.shape == (*c.expected.shape[:-1], c.args[1].shape[-2]) for c in attempt.cases
+            ),
+        ),
+        Mistake(
             name="mask-ignored",
             message="The mask changes nothing: hidden words are read like all others. (A `masked_fill` "
             "without underscore returns a new tensor; is it used?)",
@@ -231,6 +267,12 @@ def masked_attention(q, k, v, mask):
             ),
         ),
         Mistake(
+            name="zero-times-infinity",
+            message="Even where nothing is hidden, all is NaN: 0 · ∞ is not 0 but NaN. Do not multiply the "
+            "mask by −∞; put −∞ where the mask says so (`masked_fill`, `torch.where`).",
+            probe=_nan_with_nothing_hidden,
+        ),
+        Mistake(
             name="mask-after-softmax",
             message="The rows sum to less than 1. The mask was multiplied in *after* the softmax, when the "
             "hidden words had already taken their share (and still stand in the sum below the "
@@ -261,9 +303,9 @@ def masked_attention(q, k, v, mask):
         ),
         Mistake(
             name="not-low-enough",
-            message="Hidden words are still read a little: the number that lowers their scores is not low "
-            "enough. exp of it must be 0, whatever the other scores are.",
-            probe=lambda attempt: _lowered(_look(attempt)),
+            message="Hidden words still take a part of each row: the number that lowers their scores, or "
+            "stands in their place, is not low enough. exp of it must be 0, whatever the other scores are.",
+            probe=lambda attempt: _lowered(_look(attempt)) or _too_high(_look(attempt)),
         ),
         Mistake(
             name="mask-on-the-query-axis",
@@ -294,6 +336,28 @@ def masked_attention(q, k, v, mask):
             name="scale-without-root",
             message="The mask works, but the scores are divided by K itself. The formula has a root.",
             probe=_weights_are(lambda seen: seen.masked(scale=1 / math.sqrt(11))),
+        ),
+        Mistake(
+            name="scale-upside-down",
+            message="The mask works, but the scores are *multiplied* by √K.",
+            probe=_weights_are(lambda seen: seen.masked(scale=11)),
+        ),
+        Mistake(
+            name="scale-after-softmax",
+            message="The rows sum to 1/√K: the scale comes after the softmax, where it only makes the output "
+            "smaller. It belongs to the scores.",
+            probe=_weights_are(
+                lambda seen: seen.masked() / math.sqrt(11),
+                lambda seen: seen.masked(scale=math.sqrt(11)) / math.sqrt(11),
+            ),
+        ),
+        Mistake(
+            name="other-scale",
+            message="The mask works, but the scores are scaled by another factor than the formula's. It "
+            "counts the numbers that one score adds up: those of a query.",
+            probe=lambda attempt: (
+                not near(_look(attempt).weights, _look(attempt).masked()) and _other_scale(_look(attempt))
+            ),
         ),
         Mistake(
             name="empty-row-nan",

@@ -103,6 +103,22 @@ def _bare_logits(every: bool):
     return formula
 
 
+def _over_borders(logits, ids, pad_id):
+    """The shift after all texts were put behind one another."""
+    wanted = ids.flatten()[1:]
+    return _mean(_losses(logits.flatten(0, 1)[None, :-1], wanted[None])[0], wanted != pad_id)
+
+
+def _next_text(logits, ids, pad_id):
+    return _mean(_losses(logits[:-1], ids[1:]), ids[1:] != pad_id)
+
+
+def _reshaped(logits, ids, pad_id):
+    (B, T, V), wanted = logits.shape, ids[:, 1:]
+    taken = logits[:, :-1].reshape(B, V, T - 1)
+    return F.cross_entropy(taken, wanted, reduction="none")[wanted != pad_id].mean()
+
+
 _ALL = slice(None)
 
 LOSS = Exercise(
@@ -156,6 +172,39 @@ def next_word_loss(logits, ids, pad_id):
             message="`roll` wraps around: the last answer of each text is compared with the *first* word "
             "of the text. After the last word nothing is known; that place does not count.",
             probe=_loss_is(_wrapped(True), _wrapped(False)),
+        ),
+        Mistake(
+            name="shifted-after-flattening",
+            message="All texts were put behind one another before the shift: the last answer of each text is "
+            "compared with the first word of the *next* text. Shift along the axis of the words first.",
+            probe=_loss_is(_over_borders),
+        ),
+        Mistake(
+            name="next-text",
+            message="The shift goes along the axis of the texts: the answers to one text are compared with "
+            "the words of the next. Places are the second axis.",
+            probe=_loss_is(_next_text),
+        ),
+        Mistake(
+            name="shifted-twice",
+            message="The shift is two places: each answer is compared with the word after the next.",
+            probe=_loss_is(*_at(slice(-2), slice(2, None))),
+        ),
+        Mistake(
+            name="last-place-only",
+            message="Only the last answer of each text was counted. Every place gives an answer, and all "
+            "but the last have a right word to compare with.",
+            probe=_loss_is(
+                *_at(slice(-2, -1), slice(-1, None)),
+                *_at(slice(-1, None), slice(-1, None)),
+            ),
+        ),
+        Mistake(
+            name="logits-reshaped",
+            message="`cross_entropy` takes axis 1 for the V words, and the logits were brought there by "
+            "`view` or `reshape`. That leaves the numbers in their order and mixes places with words. An "
+            "axis must change places.",
+            probe=_loss_is(_reshaped),
         ),
         Mistake(
             name="softmax-before-cross-entropy",

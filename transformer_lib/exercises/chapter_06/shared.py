@@ -8,26 +8,6 @@ import torch
 from torch import Tensor
 
 from transformer_lib.exercises.attention_probes import Probe
-from transformer_lib.exercises.exercise import Attempt
-
-
-def plain(given):
-    """A list of plain numbers or truth values from any container; anything else stays as it came."""
-    if hasattr(given, "tolist"):  # tensors and arrays
-        given = given.tolist()
-    if not isinstance(given, list | tuple):
-        return given
-    return [entry.item() if hasattr(entry, "item") else entry for entry in given]
-
-
-def entries(*wanted: float | None, within: float = 0.006) -> Probe:
-    """A probe on answers given as numbers: these came; None stands for any number."""
-
-    def probe(attempt: Attempt) -> bool:
-        pairs = zip([float(number) for number in attempt.cases[0].got], wanted, strict=True)
-        return all(w is None or abs(got - w) <= within for got, w in pairs)
-
-    return probe
 
 
 def on_every_case(holds: Callable[[Tensor, Tensor], bool]) -> Probe:

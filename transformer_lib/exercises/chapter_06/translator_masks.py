@@ -58,6 +58,8 @@ _PADDING: dict[str, Callable] = {
         (target != pad_id)[:, None, None] & (target != pad_id)[:, None, :, None]
     ),
     "none": lambda source, target, pad_id: torch.tensor(True),
+    "inverted": lambda source, target, pad_id: (target == pad_id)[:, None, None],
+    "word 0": lambda source, target, pad_id: (target != 0)[:, None, None],
 }
 _JOIN: dict[str, Callable] = {"and": lambda a, b: a & b, "or": lambda a, b: a | b}
 
@@ -105,6 +107,13 @@ def _cross_mask_is(mask: Callable) -> Probe:
         )
 
     return probe
+
+
+def _holds_numbers(case: Case) -> bool:
+    """Whether a mask of the right shape holds whole numbers."""
+    pairs = zip(case.got, case.expected, strict=True)
+    numbers = [got for got, e in pairs if got.shape == e.shape and got.dtype != torch.bool]
+    return bool(numbers) and all(bool((mask == mask.round()).all()) for mask in numbers)
 
 
 def _opposite(part: int) -> Probe:
@@ -156,6 +165,17 @@ def translator_masks(source, target, pad_id):
             message="The two masks came in the other order: first the one for the target, then the one for "
             "the source.",
             variant=lambda source, target, pad_id: translator_masks(source, target, pad_id)[::-1],
+        ),
+        Mistake(
+            name="one-mask-only",
+            message="One mask came. Asked for are two: `return self_mask, cross_mask`.",
+            probe=lambda attempt: all(isinstance(case.got, Tensor) for case in attempt.cases),
+        ),
+        Mistake(
+            name="numbers-for-booleans",
+            message="The masks hold numbers, not booleans. Join booleans by `&`; `+` and `*` with "
+            "floats make numbers of them.",
+            probe=lambda attempt: all(map(_holds_numbers, attempt.cases)),
         ),
         Mistake(
             name="all-three-bugs-left",
@@ -232,6 +252,18 @@ def translator_masks(source, target, pad_id):
             probe=_self_mask_is(padding="both"),
         ),
         Mistake(
+            name="padding-inverted",
+            message="Of the target only the padding may be read, and no real word. Which of `==` and `!=` "
+            "says that a word is real?",
+            probe=_self_mask_is("*", "inverted", "and"),
+        ),
+        Mistake(
+            name="pad-id-not-used",
+            message="The word 0 is hidden, whatever `pad_id` is. With another padding that hides a real word "
+            "and lets the padding through.",
+            probe=_self_mask_is("*", "word 0", "and"),
+        ),
+        Mistake(
             name="self-mask-inverted",
             message="In `self_mask`, True and False have changed places. `True` means *may read*.",
             probe=_opposite(0),
@@ -240,6 +272,17 @@ def translator_masks(source, target, pad_id):
             name="cross-mask-inverted",
             message="In `cross_mask`, True and False have changed places. It was right before.",
             probe=_opposite(1),
+        ),
+        Mistake(
+            name="cross-mask-stretched",
+            message="`cross_mask` hides the right words, spelt out for every query. Asked for is the small "
+            "one, `(B, 1, 1, S)`; axes of size 1 stretch by themselves.",
+            probe=lambda attempt: all(
+                torch.equal(c.got[0], c.expected[0])
+                and c.got[1].dim() == 4
+                and torch.equal(c.got[1], c.expected[1].expand(c.got[1].shape))
+                for c in attempt.cases
+            ),
         ),
         Mistake(
             name="target-padding-for-the-source",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from transformer_lib.exercises.attention_probes import Probe
-from transformer_lib.exercises.chapter_07.shared import plain
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
+from transformer_lib.exercises.paper import answers
 
 
 def costs():
@@ -12,19 +12,11 @@ def costs():
     return [4 * D * D, 2 * T * T * D, H * T * T, 4 * H * D * D]
 
 
-def _numbers(f):
-    """The learner's numbers as floats, where they can be read as such."""
-    given = plain(f())
-    if not isinstance(given, list) or any(not isinstance(entry, int | float) for entry in given):
-        return given
-    return [float(entry) for entry in given]
-
-
 def _said(number: int, *wrong: float) -> Probe:
     """A probe: the answer of this number is one of these."""
 
     def probe(attempt: Attempt) -> bool:
-        got = attempt.cases[0].got
+        got = answers(attempt)
         return len(got) == 4 and any(abs(got[number - 1] - one) < 0.5 for one in wrong)
 
     return probe
@@ -55,7 +47,6 @@ Return the four numbers as a list.
 ''',
     reference=costs,
     cases=lambda generator: [()],
-    run=_numbers,
     tolerance=1e-6,
     hints=(
         "1: one head's W^Q is K × D. Four of them below one another are how large?",
@@ -68,6 +59,12 @@ Return the four numbers as a list.
             message="In 1, count the matrices again: three make queries, keys and values, and one more "
             "comes after the heads.",
             probe=_said(1, 30_000, 7_500),
+        ),
+        Mistake(
+            name="output-map-of-one-head",
+            message="In 1, W^O is as wide as a head. It reads the numbers of all heads, side by side, and "
+            "makes a whole word vector of them.",
+            probe=_said(1, 32_500, 30_625),
         ),
         Mistake(
             name="one-head-counted",
@@ -99,13 +96,30 @@ Return the four numbers as a list.
         Mistake(
             name="flops-times-heads",
             message="Answer 2 is H times too large: a score of a narrow head adds up K products, not D.",
-            probe=_said(2, 80_000, 40_000),
+            probe=_said(2, 80_000),
         ),
         Mistake(
-            name="values-counted",
-            message="Answer 2 counts more than the scores: the weighted sum of the values takes as much "
-            "again, the maps still more.",
-            probe=_said(2, 40_000.25, 800_000, 840_000, 600_000, 620_000, 640_000),
+            name="flops-twice",
+            message="Answer 2 is twice what was asked for. Only the scores count here: the weighted sum of "
+            "the values takes as much again. (And one score of one head adds up K products, not D.)",
+            probe=_said(2, 40_000),
+        ),
+        Mistake(
+            name="maps-counted",
+            message="Answer 2 counts more than the scores: the maps that make queries, keys and values have "
+            "done their work before.",
+            probe=_said(2, 800_000, 840_000, 600_000, 620_000, 640_000),
+        ),
+        Mistake(
+            name="flops-without-width",
+            message="Answer 2 counts each score once. How many products does a score add up?",
+            probe=_said(2, 100, 200, 400, 800),
+        ),
+        Mistake(
+            name="flops-one-addition-less",
+            message="Answer 2 counts one addition less for each score. That is exact, but count as the "
+            "statement does: one multiplication *and* one addition for each term.",
+            probe=_said(2, 19_600, 19_900),
         ),
         Mistake(
             name="weights-of-one-head",
@@ -131,10 +145,27 @@ Return the four numbers as a list.
             probe=_said(3, 40, 10),
         ),
         Mistake(
+            name="own-word-left-out",
+            message="Answer 3 leaves out that a word reads itself, too.",
+            probe=_said(3, 360, 90),
+        ),
+        Mistake(
+            name="earlier-words-only",
+            message="Answer 3 counts the word itself and the words before it. Nothing is hidden here: every "
+            "word reads all of them.",
+            probe=_said(3, 220, 55, 180, 45),
+        ),
+        Mistake(
             name="wide-output-map-forgotten",
             message="Answer 4 leaves out W^O, or gives it too few columns: it now reads four times as many "
             "numbers.",
             probe=_said(4, 120_000, 130_000),
+        ),
+        Mistake(
+            name="wide-output-map-square",
+            message="Answer 4 gives W^O as many rows as columns. It reads 4D numbers, but what comes out is "
+            "a word vector again.",
+            probe=_said(4, 280_000),
         ),
         Mistake(
             name="wide-heads-counted-narrow",

@@ -6,7 +6,21 @@ import torch
 from torch import nn
 
 from transformer_lib import SelfAttention
+from transformer_lib.exercises.attention_probes import near
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
+from transformer_lib.exercises.measure import kind
+
+SEEN = (
+    "shape of the output",
+    "learned numbers",
+    "learned numbers that get a gradient",
+    "numbers in state_dict",
+    "independent directions of the outputs",
+    "the first word reads the last",
+    "outputs move with the words",
+    "the output of -x is minus that of x",
+    "the output is 0 when all learned numbers are",
+)
 
 
 class Heads(nn.Module):
@@ -25,21 +39,32 @@ def _observe(candidate, d_model: int, n_heads: int) -> dict:
     generator = torch.Generator().manual_seed(1)
     x = torch.randn(101, 5, d_model, generator=generator)
     out = module(x)
+    if not isinstance(out, torch.Tensor):
+        return dict.fromkeys(SEEN) | {"shape of the output": kind(out)}
     other = x.clone()
     other[:, -1] = torch.randn(101, d_model, generator=generator)
     reads = bool((module(other)[:, 0] - out[:, 0]).abs().max() > 1e-5)
+    order = torch.tensor([3, 0, 4, 2, 1])
+    moves = near(module(x[:, order]), out[:, order])
+    odd = near(module(-x), -out)  # the scores stay, the values change sign
     (out * torch.randn(out.shape, generator=generator)).sum().backward()
     flat = out.detach().flatten(0, -2).double()
     flat = flat - flat.mean(0)
     parameters = list(module.parameters())
-    return {
-        "shape of the output": list(out.shape),
-        "learned numbers": sum(p.numel() for p in parameters),
-        "learned numbers that get a gradient": sum(p.numel() for p in parameters if p.grad is not None),
-        "numbers in state_dict": sum(p.numel() for p in module.state_dict().values()),
-        "independent directions of the outputs": int(torch.linalg.matrix_rank(flat, rtol=1e-5)),
-        "the first word reads the last": reads,
-    }
+    seen = (
+        list(out.shape),
+        sum(p.numel() for p in parameters),
+        sum(p.numel() for p in parameters if p.grad is not None),
+        sum(p.numel() for p in module.state_dict().values()),
+        int(torch.linalg.matrix_rank(flat, rtol=1e-5)),
+        reads,
+        moves,
+        odd,
+    )
+    with torch.no_grad():
+        for p in parameters:
+            p.zero_()
+        return dict(zip(SEEN, (*seen, bool((module(x) == 0).all())), strict=True))
 
 
 def _sizes(generator: torch.Generator) -> list[tuple]:
@@ -112,9 +137,15 @@ class Heads(nn.Module):
     ),
     mistakes=(
         Mistake(
+            name="no-tensor-returned",
+            message="`forward` does not return a tensor. Is there a `return`, and are the heads' outputs "
+            "joined by `torch.cat`?",
+            probe=lambda attempt: isinstance(attempt.call(14, 2)["shape of the output"], str),
+        ),
+        Mistake(
             name="both-bugs-left",
             message="The heads are still missing from `parameters()`: only the last matrix is there. And "
-            "all heads are still one and the same object.",
+            "all heads still give the same output.",
             probe=_sees(lambda two, seven: _learned(two) == 14 * 14 and _one_copy(two, 2)),
         ),
         Mistake(
@@ -144,6 +175,16 @@ class Heads(nn.Module):
             ),
         ),
         Mistake(
+            name="gradient-cut",
+            message="All heads are there, but no gradient reaches them: only the last matrix gets one. "
+            "Something between it and the heads (`detach`, `no_grad`, `.data`) cuts the way back.",
+            probe=_sees(
+                lambda two, seven: (
+                    _learned(two) == 4 * 14 * 14 and two["learned numbers that get a gradient"] == 14 * 14
+                )
+            ),
+        ),
+        Mistake(
             name="one-head-used",
             message="All heads are there, but not all are used: some parameters get no gradient. In "
             "`forward`, does every head get its turn?",
@@ -157,7 +198,12 @@ class Heads(nn.Module):
             name="heads-not-narrowed",
             message="Each head is as wide as the word vectors, so that the layer grows with the number of "
             "heads. A head has `d_model // n_heads` numbers.",
-            probe=_sees(lambda two, seven: _learned(two) == 8 * 14 * 14 and _learned(seven) == 28 * 14 * 14),
+            probe=_sees(
+                lambda two, seven: (
+                    (_learned(two), _learned(seven))
+                    in ((8 * 14 * 14, 28 * 14 * 14), (7 * 14 * 14, 22 * 14 * 14))
+                )
+            ),
         ),
         Mistake(
             name="output-map-missing",
@@ -171,6 +217,30 @@ class Heads(nn.Module):
             probe=_sees(
                 lambda two, seven: _learned(two) in (4 * 14 * 14 + extra for extra in (14, 28, 42, 56))
             ),
+        ),
+        Mistake(
+            name="words-do-not-meet",
+            message="No word reads another: when the last word changes, the output of the first stays as it "
+            "is.",
+            probe=_sees(lambda two, seven: not two["the first word reads the last"]),
+        ),
+        Mistake(
+            name="words-mixed",
+            message="When words change places, their outputs do not change places in the same way. Are the "
+            "heads joined along the right axis, without `reshape` where an axis must move?",
+            probe=_sees(lambda two, seven: not two["outputs move with the words"]),
+        ),
+        Mistake(
+            name="input-added",
+            message="With all learned numbers set to 0 the output is not 0: x itself was added. A block of a "
+            "Transformer does that (chapter 8); here it was not asked for.",
+            probe=_sees(lambda two, seven: not two["the output is 0 when all learned numbers are"]),
+        ),
+        Mistake(
+            name="something-added",
+            message="Something was added that was not asked for: an activation such as ReLU, or another "
+            "step that is not linear in the values. After the heads comes the last matrix, and nothing else.",
+            probe=_sees(lambda two, seven: not two["the output of -x is minus that of x"]),
         ),
     ),
 )

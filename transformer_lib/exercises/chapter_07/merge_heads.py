@@ -24,7 +24,10 @@ _B, _H, _T, _K = 2, 3, 5, 7
 def _origins(attempt: Attempt) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """Of which sentence, head, word and place each number of the result is, (B, T, H · K) each."""
     numbers = torch.arange(_B * _H * _T * _K, dtype=torch.float32)
-    got = torch.as_tensor(attempt.call(numbers.view(_B, _H, _T, _K))).round().long()
+    got = attempt.call(numbers.view(_B, _H, _T, _K))
+    if not isinstance(got, torch.Tensor):
+        raise TypeError("no tensor came, from which nothing can be told")
+    got = got.round().long()
     if got.shape != (_B, _T, _H * _K) or len(got.unique()) != len(numbers):
         raise ValueError("numbers were lost, or the shape is another")
     return got // (_H * _T * _K), got // (_T * _K) % _H, got // _K % _T, got % _K

@@ -10,8 +10,11 @@ from transformer_lib.exercises.chapter_07.shared import (
     deviates,
     heads_read_heads,
     layer,
+    mask_in_wrong_order,
     mask_over_heads,
+    nan_with_nothing_hidden,
     random_mask,
+    reads_hidden,
 )
 from transformer_lib.exercises.exercise import Exercise, Mistake
 
@@ -128,6 +131,30 @@ def multi_head_attention(x, w_query, w_key, w_value, w_output, n_heads, mask):
             probe=deviates("wrong-matrix"),
         ),
         Mistake(
+            name="matrices-exchanged",
+            message="Two of the matrices W^Q, W^K and W^V have changed places. Scores are made of queries "
+            "and keys; what is averaged are the values.",
+            probe=deviates("matrices-exchanged"),
+        ),
+        Mistake(
+            name="words-cut-into-heads",
+            message="Each head sees only its own K numbers of a word. A query is made of the *whole* word: "
+            "W^Q first, then the cut into heads.",
+            probe=deviates("words-cut-into-heads"),
+        ),
+        Mistake(
+            name="first-head-repeated",
+            message="All heads use the rows of head 0, so that all of them read the same. Head h has rows of "
+            "its own.",
+            probe=deviates("first-head-repeated"),
+        ),
+        Mistake(
+            name="keys-reshaped",
+            message="The keys got the shape `(B, H, K, T)` by `view` or `reshape`, which leaves the numbers "
+            "in their order: the columns are not the words' keys. An axis must change places.",
+            probe=deviates("keys-reshaped"),
+        ),
+        Mistake(
             name="no-softmax",
             message="The values are multiplied by the bare scores: there is no softmax.",
             probe=deviates("no-softmax"),
@@ -142,12 +169,23 @@ def multi_head_attention(x, w_query, w_key, w_value, w_output, n_heads, mask):
             name="softmax-over-heads",
             message="The softmax runs over the heads: they compete with each other. Each head has a softmax "
             "of its own, over its keys.",
-            probe=deviates("softmax-over-heads"),
+            probe=lambda attempt: any(
+                deviates("softmax-over-heads", given=g)(attempt) for g in ("random", "open")
+            ),
         ),
         Mistake(
             name="softmax-over-the-batch",
             message="The softmax runs over the sentences. It must run over the keys of one sentence.",
-            probe=deviates("softmax-over-the-batch"),
+            probe=lambda attempt: any(
+                deviates("softmax-over-the-batch", given=g)(attempt) for g in ("random", "open")
+            ),
+        ),
+        Mistake(
+            name="mask-in-wrong-order",
+            message="Heads get the masks of other sentences: the mask was repeated for the heads in the "
+            "wrong order. All heads of sentence 0 come first, then all of sentence 1. Or give the mask an "
+            "axis of size 1 in place of the heads: then nothing has to be repeated.",
+            probe=mask_in_wrong_order,
         ),
         Mistake(
             name="mask-lacks-the-head-axis",
@@ -190,6 +228,24 @@ def multi_head_attention(x, w_query, w_key, w_value, w_output, n_heads, mask):
             probe=deviates("mask-added"),
         ),
         Mistake(
+            name="hidden-scores-zero",
+            message="Hidden scores became 0. But 0 is a score like any other: exp(0) is 1, and the word is "
+            "still read. It takes −∞.",
+            probe=deviates("hidden-scores-zero"),
+        ),
+        Mistake(
+            name="own-mask",
+            message="Every word reads itself and the words before it, whatever the mask says. The mask comes "
+            "as an argument here, and is another one for each sentence.",
+            probe=deviates("own-mask"),
+        ),
+        Mistake(
+            name="zero-times-infinity",
+            message="Even where nothing is hidden, all is NaN: 0 · ∞ is not 0 but NaN. Do not multiply the "
+            "mask by −∞; put −∞ where the mask says so (`masked_fill`, `torch.where`).",
+            probe=nan_with_nothing_hidden,
+        ),
+        Mistake(
             name="scale-after-softmax",
             message="The scale comes after the softmax, where it only makes the outputs smaller. It belongs "
             "to the scores.",
@@ -218,8 +274,8 @@ def multi_head_attention(x, w_query, w_key, w_value, w_output, n_heads, mask):
         ),
         Mistake(
             name="scale-by-something-else",
-            message="The scores are divided by the root of the number of heads, or of words. The scale "
-            "counts the products that one score adds up.",
+            message="The scores are divided by another number than √K: the number of words, of heads or "
+            "the width of the model came in. The scale counts the products that *one* score adds up.",
             probe=deviates("scale-by-something-else"),
         ),
         Mistake(
@@ -232,6 +288,19 @@ def multi_head_attention(x, w_query, w_key, w_value, w_output, n_heads, mask):
             message="All is right up to W^O, which stands the wrong way round: with words in rows, "
             "`w_output` must be transposed like the others.",
             probe=deviates("output-map-not-transposed"),
+        ),
+        Mistake(
+            name="input-added",
+            message="x itself was added at the end. A block of a Transformer does that (chapter 8); here "
+            "only what the heads have read is asked for.",
+            probe=deviates("input-added"),
+        ),
+        Mistake(
+            name="hidden-words-still-read",
+            message="A word that the mask hides still changes the output of those from whom it is hidden. "
+            "Hidden scores must become −∞ (any other number leaves a weight), and each word's numbers must "
+            "stay with it.",
+            probe=reads_hidden,
         ),
     ),
 )

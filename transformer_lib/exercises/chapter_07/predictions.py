@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from transformer_lib.exercises.chapter_07.shared import plain
 from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 
 
@@ -12,16 +11,19 @@ def predictions():
 
 def _answers(f):
     """The learner's answers as booleans, where they can be read as such."""
-    given = plain(f())
-    if not isinstance(given, list) or any(entry not in (0, 1) for entry in given):
+    given = answer = f()
+    if hasattr(answer, "tolist"):  # tensors and arrays
+        answer = answer.tolist()
+    if not isinstance(answer, list | tuple):
         return given
-    return [bool(entry) for entry in given]
+    answer = [entry.item() if hasattr(entry, "item") else entry for entry in answer]
+    return [bool(entry) for entry in answer] if all(entry in (0, 1) for entry in answer) else given
 
 
 def _predicted(number: int, answer: bool):
     def probe(attempt: Attempt) -> bool:
         got = attempt.cases[0].got
-        return len(got) == 6 and got[number - 1] is answer
+        return isinstance(got, list) and len(got) == 6 and got[number - 1] is answer
 
     return probe
 

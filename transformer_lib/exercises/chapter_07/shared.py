@@ -1,4 +1,4 @@
-"""What several exercises of chapter 7 use: answers on paper, and multi-head attention with deviations."""
+"""What several exercises of chapter 7 use: multi-head attention with deviations, and their probes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,6 @@ from torch import Tensor
 
 from transformer_lib.exercises.attention_probes import Probe
 from transformer_lib.exercises.exercise import Attempt
-
-
-def plain(given):
-    """A list of plain numbers or truth values from any container; anything else stays as it came."""
-    if hasattr(given, "tolist"):  # tensors and arrays
-        given = given.tolist()
-    if not isinstance(given, list | tuple):
-        return given
-    return [entry.item() if hasattr(entry, "item") else entry for entry in given]
 
 
 def layer(B: int, T: int, H: int, K: int, generator: torch.Generator) -> list:
@@ -39,6 +30,12 @@ def causal(B: int, T: int) -> Tensor:
     return torch.ones(T, T, dtype=torch.bool).tril().expand(B, T, T)
 
 
+def _rows(w: Tensor, H: int) -> list[slice]:
+    """The rows of each head."""
+    K = len(w) // H
+    return [slice(h * K, (h + 1) * K) for h in range(H)]
+
+
 _SPLITS = {
     "view": lambda x, B, T, H, K: x.reshape(B, H, T, K),
     "turned": lambda x, B, T, H, K: x.transpose(1, 2).reshape(B, H, T, K),
@@ -52,6 +49,12 @@ _MERGES = {
     "turned": lambda o, B, T: o.transpose(2, 3).reshape(B, T, -1),
     "turned all": lambda o, B, T: o.permute(0, 3, 2, 1).reshape(B, T, -1),
 }
+_MAPS = {
+    "as they are": lambda w, H: w,
+    # each head reads its own part of the words only, or all have the first one's rows
+    "blocks": lambda w, H: torch.block_diag(*(w[rows, rows] for rows in _rows(w, H))).T,
+    "first head": lambda w, H: w[: len(w) // H].repeat(H, 1).T,
+}
 _SCALES = {
     "D": lambda B, T, H, K: (H * K) ** -0.5,
     "none": lambda B, T, H, K: 1.0,
@@ -59,6 +62,8 @@ _SCALES = {
     "upside down": lambda B, T, H, K: K**0.5,
     "heads": lambda B, T, H, K: H**-0.5,
     "length": lambda B, T, H, K: T**-0.5,
+    "D, no root": lambda B, T, H, K: 1 / (H * K),
+    "D, upside down": lambda B, T, H, K: (H * K) ** 0.5,
 }
 
 # name of the mistake: the changes that make it, each (part of the computation, what is done there)
@@ -68,6 +73,10 @@ DEVIATIONS = {
     "one-head-only": (("split", "one"),),
     "merged-without-transposing": (("merge", "reshape"), ("merge", "turned"), ("merge", "turned all")),
     "matrices-not-transposed": (("maps", "as they are"),),
+    "words-cut-into-heads": (("maps", "blocks"),),
+    "first-head-repeated": (("maps", "first head"),),
+    "keys-reshaped": (("keys", "reshaped"),),
+    "matrices-exchanged": (("roles", "qvk"), ("roles", "vkq"), ("roles", "kvq"), ("roles", "vqk")),
     "queries-keys-swapped": (("roles", "swapped"),),
     "wrong-matrix": (("roles", "qqv"), ("roles", "kkv"), ("roles", "qkk"), ("roles", "qkq")),
     "softmax-over-queries": (("softmax", -2),),
@@ -80,31 +89,37 @@ DEVIATIONS = {
     "mask-transposed": (("masking", "transposed"),),
     "mask-after-softmax": (("masking", "after"),),
     "mask-added": (("masking", "added"),),
+    "hidden-scores-zero": (("masking", "zeroed"),),
+    "own-mask": (("masking", "causal"),),
     "own-word-hidden": (("masking", "strict"),),
     "next-word-visible": (("masking", "next"),),
     "scale-by-d-model": (("scale", "D"),),
     "no-scale": (("scale", "none"),),
     "scale-without-root": (("scale", "no root"),),
     "scale-upside-down": (("scale", "upside down"),),
-    "scale-by-something-else": (("scale", "heads"), ("scale", "length")),
+    "scale-by-something-else": tuple(
+        ("scale", what) for what in ("heads", "length", "D, no root", "D, upside down")
+    ),
     "scale-after-softmax": (("scale", "after"),),
     "output-map-missing": (("output", "none"),),
     "output-map-not-transposed": (("output", "as it is"),),
+    "input-added": (("output", "and the input"),),
 }
 
 
 def attend(x, w_query, w_key, w_value, w_output, n_heads, mask, **changes) -> Tensor:
     """Multi-head attention by the formula; `changes` name a part and what is done there instead."""
     (B, T, D), H = x.shape, n_heads
-    turn = (lambda w: w) if "maps" in changes else (lambda w: w.T)
-    q, k, v = (x @ turn(w) for w in (w_query, w_key, w_value))
+    turn = _MAPS.get(changes.get("maps"), lambda w, H: w.T)
+    q, k, v = (x @ turn(w, H) for w in (w_query, w_key, w_value))
     roles = changes.get("roles", "qkv")
     q, k, v = (k, q, v) if roles == "swapped" else ({"q": q, "k": k, "v": v}[letter] for letter in roles)
     if "split" in changes:
         q, k, v = (_SPLITS[changes["split"]](part, B, T, H, D // H) for part in (q, k, v))
     else:
         q, k, v = (part.reshape(B, T, H, D // H).transpose(1, 2) for part in (q, k, v))
-    scores, factor = q @ k.transpose(-2, -1), q.shape[-1] ** -0.5
+    keys = k.reshape(*k.shape[:2], -1, T) if "keys" in changes else k.transpose(-2, -1)
+    scores, factor = q @ keys, q.shape[-1] ** -0.5
     if changes.get("scale", "after") != "after":
         factor = _SCALES[changes["scale"]](B, T, H, D // H)
     if changes.get("scale") != "after":
@@ -120,17 +135,20 @@ def attend(x, w_query, w_key, w_value, w_output, n_heads, mask, **changes) -> Te
     else:
         o = o.transpose(1, 2).reshape(B, T, D)
     if "output" in changes:
-        return o if changes["output"] == "none" else o @ w_output
+        made = {"none": o, "as it is": o @ w_output, "and the input": x + o @ w_output.T}
+        return made[changes["output"]]
     return o @ w_output.T
 
 
 def _shares(scores: Tensor, mask: Tensor, treatment: str | None, axis: int | None) -> Tensor:
     T = mask.shape[-1]
     hidden, finite = ~mask[:, None], torch.finfo(scores.dtype).min
-    if treatment in ("none", "after", "added"):
+    if treatment in ("none", "after", "added", "zeroed"):
         hidden = torch.zeros_like(hidden)
     elif treatment in ("inverted", "inverted, finite"):
         hidden = ~hidden
+    elif treatment == "causal":
+        hidden = ~torch.ones(T, T, dtype=torch.bool).tril()
     elif treatment == "headless":
         hidden = ~mask[None]
     elif treatment == "transposed":
@@ -141,56 +159,84 @@ def _shares(scores: Tensor, mask: Tensor, treatment: str | None, axis: int | Non
         hidden = hidden & ~torch.ones(T, T, dtype=torch.bool).tril(1)
     if treatment == "added":
         scores = scores + mask[:, None].to(scores.dtype)
+    if treatment == "zeroed":
+        scores = scores * mask[:, None]
     bottom = finite if treatment == "inverted, finite" else -math.inf
     scores = scores.masked_fill(hidden, 0.0 if axis is None else bottom)
     weights = scores if axis is None else torch.softmax(scores, dim=axis)
     return weights * mask[:, None] if treatment == "after" else weights
 
 
+_FIXED = (  # mending one bug of exercise 7.6 by making another
+    {"split": "view", "merge": "reshape", "scale": "D"},
+)
+
+
 @functools.lru_cache
-def _examples(causal_only: bool) -> tuple[list, tuple[tuple[frozenset, Tensor], ...]]:
-    """Further inputs, with as many sentences as heads, and what one or two deviations make of them."""
+def _examples(given: str) -> tuple[list, list[frozenset], Tensor]:
+    """Further inputs, with as many sentences as heads, and what one or two deviations make of them.
+
+    `given` is "random" or "open" for a mask as argument, "causal" for a function that makes its own.
+    """
     generator = torch.Generator().manual_seed(7)
     args = layer(3, 7, 3, 5, generator)
-    mask = causal(3, 7) if causal_only else random_mask(3, 7, generator)
+    mask = causal(3, 7) if given == "causal" else random_mask(3, 7, generator)
+    if given == "open":
+        mask = torch.ones_like(mask)
     # without a mask as argument there is no axis to lack; with a random one there is no next word to see
-    left_out = {"mask-lacks-the-head-axis"} if causal_only else {"own-word-hidden", "next-word-visible"}
+    left_out = {"own-word-hidden", "next-word-visible"}
+    if given == "causal":
+        left_out = {"mask-lacks-the-head-axis", "own-mask"}
     single = [
         (name, change) for name, changes in DEVIATIONS.items() if name not in left_out for change in changes
     ]
     right = attend(*args, mask)
-    made = []
+    named, outs = [], []
     for chosen in [(one,) for one in single] + list(itertools.combinations(single, 2)):
         changes = dict(change for _, change in chosen)
-        needs_heads = "merge" in changes or "headless" in changes.values()
-        if len(changes) < len(chosen) or ("one" in changes.values() and needs_heads):
-            continue
-        out = attend(*args, mask, **changes)
-        if not same(out, right):
-            made.append((frozenset(name for name, _ in chosen), out))
-    return [*args, mask], tuple(made)
+        if len(changes) == len(chosen) and _possible(changes):
+            named.append(frozenset(name for name, _ in chosen))
+            outs.append(attend(*args, mask, **changes))
+    for changes in _FIXED:
+        named.append(frozenset(n for n, made in DEVIATIONS.items() if set(made) & set(changes.items())))
+        outs.append(attend(*args, mask, **changes))
+    differ = ~_alike(right, torch.stack(outs))
+    return [*args, mask], [n for n, d in zip(named, differ, strict=True) if d], torch.stack(outs)[differ]
+
+
+def _possible(changes: dict) -> bool:
+    """Whether the changes can be made together: with one head there is nothing to merge."""
+    one = changes.get("split") == "one"
+    return not (one and ("merge" in changes or "headless" in changes.values()))
+
+
+def _alike(a: Tensor, many: Tensor) -> Tensor:
+    """For each of many outputs: whether it agrees with this one wherever both are numbers, at most places."""
+    a, many = a.double(), many.double()
+    known = a.isfinite() & many.isfinite()
+    close = torch.isclose(a, many, rtol=1e-3, atol=1e-4) | ~known
+    axes = tuple(range(1, many.dim()))
+    return (known.double().mean(axes) > 0.4) & close.all(-1).all(-1).all(-1)
 
 
 def same(a: Tensor, b: Tensor) -> bool:
     """Whether two outputs agree wherever both are numbers, which must be at most places."""
-    if a.shape != b.shape:
-        return False
-    a, b = a.double(), b.double()
-    known = a.isfinite() & b.isfinite()
-    return bool(known.float().mean() > 0.4) and torch.allclose(a[known], b[known], rtol=1e-3, atol=1e-4)
+    return a.shape == b.shape and bool(_alike(a, b[None]))
 
 
-def deviates(*names: str, causal_only: bool = False) -> Probe:
+def deviates(*names: str, given: str = "random") -> Probe:
     """A probe: the learner's attention makes all these mistakes and at most two in all.
 
-    With causal_only the function makes its own causal mask; otherwise the mask is its last argument.
+    `given` is "random" or "open" for a mask as last argument, "causal" for a function that makes its own.
     """
 
     def probe(attempt: Attempt) -> bool:
-        args, made = _examples(causal_only)
-        got = attempt.call(*(args[:-1] if causal_only else args))
+        args, made, outs = _examples(given)
+        got = attempt.call(*(args[:-1] if given == "causal" else args))
+        if got.shape != outs.shape[1:]:
+            return False
         # one mistake alone explains more than two together
-        found = [which for which, out in made if same(got, out)]
+        found = [made[n] for n in _alike(got, outs).nonzero().flatten().tolist()]
         fewest = min(map(len, found), default=0)
         return any(set(names) <= which for which in found if len(which) == fewest)
 
@@ -227,3 +273,28 @@ def mask_over_heads(attempt: Attempt) -> bool:
     scores = q @ k.transpose(-2, -1) / math.sqrt(K)
     o = scores.masked_fill(~mask[:, :, None], -math.inf).softmax(-1) @ v
     return same(attempt.call(x, *matrices, H, mask), o.transpose(1, 2).reshape(B, T, -1) @ matrices[3].T)
+
+
+def mask_in_wrong_order(attempt: Attempt) -> bool:
+    """Whether heads get the masks of other sentences although no size stands in the way."""
+    no_error = all(case.error is None for case in attempt.cases)
+    return no_error and deviates("mask-lacks-the-head-axis")(attempt)
+
+
+def nan_with_nothing_hidden(attempt: Attempt) -> bool:
+    args, _, _ = _examples("open")
+    return bool(attempt.call(*args).isnan().all())
+
+
+def reads_hidden(attempt: Attempt) -> bool:
+    """Whether a word that is hidden from another changes the other's output."""
+    args, _, _ = _examples("random")
+    x, mask = args[0], args[-1]
+    before = attempt.call(*args)
+    for j in range(x.shape[1]):
+        other = x.clone()
+        other[:, j] = -other[:, j]
+        moved = (attempt.call(other, *args[1:]) - before).abs().amax(-1)  # (B, T)
+        if before.isfinite().all() and bool((moved[~mask[:, :, j]] > 1e-5).any()):
+            return True
+    return False

@@ -24,7 +24,10 @@ _B, _T, _H, _K = 2, 5, 3, 7
 def _origins(attempt: Attempt) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Of which sentence, word and place of the vector each number of the result is, (B, H, T, K) each."""
     numbers = torch.arange(_B * _T * _H * _K, dtype=torch.float32)
-    got = torch.as_tensor(attempt.call(numbers.view(_B, _T, _H * _K), _H)).round().long()
+    got = attempt.call(numbers.view(_B, _T, _H * _K), _H)
+    if not isinstance(got, torch.Tensor):
+        raise TypeError("no tensor came, from which nothing can be told")
+    got = got.round().long()
     if got.shape != (_B, _H, _T, _K) or len(got.unique()) != len(numbers):
         raise ValueError("numbers were lost, or the shape is another")
     return got // (_T * _H * _K), got // (_H * _K) % _T, got % (_H * _K)
@@ -134,6 +137,15 @@ def split_heads(x, n_heads):
             message="The shape is {got_shape}: the heads stand before the sentences. The batch stays in "
             "front.",
             probe=_shaped(lambda x, H, K: x.unflatten(-1, (H, K)).permute(2, 0, 1, 3)),
+        ),
+        Mistake(
+            name="heads-among-sentences",
+            message="The shape is {got_shape}: sentences and heads share one axis. They were to keep an axis "
+            "each, `(B, H, T, K)`.",
+            probe=lambda attempt: all(
+                c.got.shape == (c.expected.shape[0] * c.expected.shape[1], *c.expected.shape[2:])
+                for c in attempt.cases
+            ),
         ),
         Mistake(
             name="words-last",

@@ -11,7 +11,7 @@ from transformer_lib.exercises.chapter_07 import shared
 from transformer_lib.exercises.chapter_07.shared import layer
 from transformer_lib.exercises.exercise import Exercise, Mistake
 
-deviates = partial(shared.deviates, causal_only=True)
+deviates = partial(shared.deviates, given="causal")
 
 
 def causal_multi_head(x, w_query, w_key, w_value, w_output, n_heads):
@@ -74,17 +74,17 @@ def causal_multi_head(x, w_query, w_key, w_value, w_output, n_heads):
     ),
     mistakes=(
         Mistake(
-            name="both-bugs-left",
-            message="Both symptoms are still there: the first word's output depends on the last word, and "
-            "the weights are too flat.",
-            probe=deviates("merged-without-transposing", "scale-by-d-model"),
-        ),
-        Mistake(
             name="split-and-merged-by-view",
             message="Now splitting and merging are both wrong in the same way. The future no longer leaks, "
             "but each head holds a piece of the sentence, and words in different pieces never meet. The "
             "split was right.",
             probe=deviates("split-by-view", "merged-without-transposing"),
+        ),
+        Mistake(
+            name="both-bugs-left",
+            message="Both symptoms are still there: the first word's output depends on the last word, and "
+            "the weights are too flat.",
+            probe=deviates("merged-without-transposing", "scale-by-d-model"),
         ),
         Mistake(
             name="split-by-view",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
-from transformer_lib.exercises.chapter_08.shared import parts, result_is
-from transformer_lib.exercises.exercise import Exercise, Mistake
+from transformer_lib.exercises.attention_probes import Probe, near
+from transformer_lib.exercises.chapter_08.shared import STEPS, parts, result_is
+from transformer_lib.exercises.exercise import Attempt, Exercise, Mistake
 
 
 def post_norm_block(x, attention, feed_forward, norm_1, norm_2):
@@ -19,51 +23,39 @@ def _blocks(generator: torch.Generator) -> list[tuple]:
     return [(torch.randn(B, T, D, generator=generator), *parts(D, H, generator)) for B, T, D, H in sizes]
 
 
+def _written(holds: Callable[[str, str], bool]) -> Probe:
+    """A probe: the two lines are written in one of the ways (first, second) for which this holds."""
+
+    def probe(attempt: Attempt) -> bool:
+        return any(holds(*way) for way in _ways(attempt))
+
+    return probe
+
+
+def _ways(attempt: Attempt) -> list[tuple[str, str]]:
+    """All ways to write the two lines that give the learner's results."""
+    found = list(itertools.product(STEPS, STEPS))
+    with torch.no_grad():
+        for case in attempt.cases:
+            x, a, f, m, n = case.args
+            between = {first: STEPS[first](x, a, m) for first in {way[0] for way in found}}
+            found = [
+                (first, second)
+                for first, second in found
+                if near(case.got, STEPS[second](between[first], f, n))
+            ]
+    return found
+
+
+def _some(*kinds: str) -> Probe:
+    return _written(lambda *way: any(kind in way for kind in kinds))
+
+
 # Each formula below is a block with x (B, T, D), attention a, feed-forward network f, norms m and n.
 
 
 def _second(y: Tensor, f, n) -> Tensor:
     return n(y + f(y))
-
-
-def _pre_norm(x, a, f, m, n):
-    x = x + a(m(x))
-    return x + f(n(x))
-
-
-def _pre_then_post(x, a, f, m, n):
-    return _second(x + a(m(x)), f, n)
-
-
-def _post_then_pre(x, a, f, m, n):
-    x = m(x + a(x))
-    return x + f(n(x))
-
-
-def _norm_of_the_sublayer(x, a, f, m, n):
-    x = x + m(a(x))
-    return x + n(f(x))
-
-
-def _norm_of_attention(x, a, f, m, n):
-    return _second(x + m(a(x)), f, n)
-
-
-def _norm_of_feed_forward(x, a, f, m, n):
-    x = m(x + a(x))
-    return x + n(f(x))
-
-
-def _no_residuals(x, a, f, m, n):
-    return n(f(m(a(x))))
-
-
-def _no_first_residual(x, a, f, m, n):
-    return _second(m(a(x)), f, n)
-
-
-def _no_second_residual(x, a, f, m, n):
-    return n(f(m(x + a(x))))
 
 
 def _from_the_entrance(x, a, f, m, n):
@@ -72,6 +64,26 @@ def _from_the_entrance(x, a, f, m, n):
 
 def _past_attention(x, a, f, m, n):
     return _second(m(x + x), f, n)
+
+
+def _one_way_around_both(x, a, f, m, n):
+    return n(x + f(m(a(x))))
+
+
+def _one_way_around_both_one_norm(x, a, f, m, n):
+    return n(x + f(a(x)))
+
+
+def _attention_twice(x, a, f, m, n):
+    return _second(m(x + a(x)), a, n)
+
+
+def _feed_forward_twice(x, a, f, m, n):
+    return _second(m(x + f(x)), f, n)
+
+
+def _both_sums_under_one_norm(x, a, f, m, n):
+    return n(x + a(x) + f(x))
 
 
 def _before_its_norm(x, a, f, m, n):
@@ -117,32 +129,7 @@ def _sublayers_and_norms_swapped(x, a, f, m, n):
     return m(x + a(x))
 
 
-def _no_norms(x, a, f, m, n):
-    x = x + a(x)
-    return x + f(x)
-
-
-def _no_first_norm(x, a, f, m, n):
-    return _second(x + a(x), f, n)
-
-
-def _no_second_norm(x, a, f, m, n):
-    x = m(x + a(x))
-    return x + f(x)
-
-
-def _attention_alone(x, a, f, m, n):
-    return m(x + a(x))
-
-
-def _norm_then_nothing(x, a, f, m, n):
-    return m(x + a(m(x)))
-
-
-def _both_norms(x, a, f, m, n):
-    x = m(x + a(m(x)))
-    return n(x + f(n(x)))
-
+_REPLACES = ("replaces", "norm of the output alone", "neither")
 
 POST_NORM = Exercise(
     id="8.4",
@@ -177,36 +164,36 @@ x \leftarrow \operatorname{LayerNorm}_2(x + \operatorname{FFN}(x)) .$$
             name="pre-norm",
             message="That is *pre-norm*: the norm stands before the sub-layer, inside it, as in most models "
             "since. The lecture draws the norm after the addition.",
-            probe=result_is(_pre_norm),
+            probe=_written(lambda *way: way == ("pre", "pre")),
         ),
         Mistake(
             name="norm-orders-mixed",
             message="One of the two sub-layers is post-norm, the other is pre-norm. In the lecture's block "
             "both sums are normalised.",
-            probe=result_is(_pre_then_post, _post_then_pre),
+            probe=_written(lambda *way: set(way) == {"pre", "post"}),
         ),
         Mistake(
             name="norm-of-the-sublayer",
             message="The *sub-layer's output* is normalised and then added. The sum itself never is, so it "
             "grows with every block. In post-norm the norm goes around the sum.",
-            probe=result_is(_norm_of_the_sublayer, _norm_of_attention, _norm_of_feed_forward),
+            probe=_some("norm of the sub-layer"),
         ),
         Mistake(
             name="no-residuals",
             message="Nothing is added: what entered a sub-layer is lost, and so is the gradient's way back.",
-            probe=result_is(_no_residuals),
+            probe=_written(lambda *way: set(way) <= {"replaces", "norm of the output alone", "neither"}),
         ),
         Mistake(
             name="attention-not-added",
             message="What attention puts out replaces its input (or is added to "
             "itself, which the norm cannot tell from that). It should be added to what entered.",
-            probe=result_is(_no_first_residual),
+            probe=_written(lambda first, second: first in _REPLACES),
         ),
         Mistake(
             name="feed-forward-not-added",
             message="What the feed-forward network puts out replaces its input (or is added to "
             "itself, which the norm cannot tell from that). It should be added to what entered.",
-            probe=result_is(_no_second_residual),
+            probe=_written(lambda first, second: second in _REPLACES),
         ),
         Mistake(
             name="second-sum-from-the-entrance",
@@ -224,13 +211,18 @@ x \leftarrow \operatorname{LayerNorm}_2(x + \operatorname{FFN}(x)) .$$
             name="attention-by-passed",
             message="What attention computed is not used: the result is the same without it. What is added "
             "to what in the first line?",
-            probe=result_is(_attention_bypassed, _past_attention),
+            probe=lambda attempt: (
+                result_is(_attention_bypassed, _past_attention)(attempt)
+                or _written(lambda first, second: first == "nothing")(attempt)
+            ),
         ),
         Mistake(
             name="feed-forward-reads-the-entrance",
             message="The feed-forward network reads the x that entered the block, not what attention made of "
             "it. The second line works on the result of the first.",
-            probe=result_is(_feed_forward_reads_the_entrance, _parallel, _parallel_two_norms),
+            probe=result_is(
+                _feed_forward_reads_the_entrance, _parallel, _parallel_two_norms, _both_sums_under_one_norm
+            ),
         ),
         Mistake(
             name="norms-swapped",
@@ -252,23 +244,58 @@ x \leftarrow \operatorname{LayerNorm}_2(x + \operatorname{FFN}(x)) .$$
         Mistake(
             name="no-norms",
             message="Nothing is normalised: the sums grow from block to block.",
-            probe=result_is(_no_norms),
+            probe=_written(lambda *way: way == ("no norm", "no norm")),
         ),
         Mistake(
             name="a-norm-missing",
             message="Only one of the two sums is normalised. Each sub-layer has a norm after it.",
-            probe=result_is(_no_first_norm, _no_second_norm),
+            probe=_some("no norm"),
         ),
         Mistake(
             name="norm-before-and-after",
-            message="The norm is used twice around a sub-layer, before it and after the sum. Post-norm has "
-            "the second one only.",
-            probe=result_is(_norm_then_nothing, _both_norms),
+            message="A norm is used twice around one sub-layer. Post-norm has one norm for each: that of "
+            "the sum.",
+            probe=_some("norm before and after", "norm twice", "norm of both"),
         ),
         Mistake(
             name="feed-forward-missing",
             message="Half of the block is missing: after attention comes the feed-forward network.",
-            probe=result_is(_attention_alone),
+            probe=_written(lambda first, second: second == "nothing"),
+        ),
+        Mistake(
+            name="residual-adds-the-normed",
+            message="The residual adds the wrong tensor: the *normalised* words instead of x itself. In "
+            "post-norm a sub-layer gets x, its output is added to x, and the norm comes last.",
+            probe=_some("adds the normed", "norm of x alone"),
+        ),
+        Mistake(
+            name="one-way-around-both",
+            message="There is one addition around both sub-layers. Each of them has a residual connection of "
+            "its own.",
+            probe=result_is(_one_way_around_both, _one_way_around_both_one_norm),
+        ),
+        Mistake(
+            name="same-sublayer-twice",
+            message="The same sub-layer is used in both lines, and the other one not at all.",
+            probe=result_is(_attention_twice, _feed_forward_twice),
+        ),
+        Mistake(
+            name="added-again",
+            message="x is added once more after the norm. In post-norm the norm is the last thing in each "
+            "line.",
+            probe=_some("added again"),
+        ),
+        Mistake(
+            name="multiplied-or-subtracted",
+            message="A sub-layer's output is multiplied with its input, or subtracted from it. It should be "
+            "added.",
+            probe=_some("multiplied, post", "multiplied, pre", "subtracted, post", "subtracted, pre"),
+        ),
+        Mistake(
+            name="norms-of-your-own",
+            message="The sums are normalised, but not by the norms that you were given: those have learned "
+            "numbers, which are lost.",
+            probe=_some("own norm"),
         ),
     ),
 )

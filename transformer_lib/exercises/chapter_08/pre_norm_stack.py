@@ -10,7 +10,7 @@ from torch import Tensor
 
 from transformer_lib.blocks import LayerNorm
 from transformer_lib.exercises.attention_probes import Probe
-from transformer_lib.exercises.chapter_08.shared import parts, result_is
+from transformer_lib.exercises.chapter_08.shared import STEPS, parts, result_is
 from transformer_lib.exercises.exercise import Exercise, Mistake
 
 
@@ -32,35 +32,29 @@ def _stacks(generator: torch.Generator) -> list[tuple]:
     return cases
 
 
-# One sub-layer f with its norm n, the ways in which it is written.
-_STEPS: dict[str, Callable[..., Tensor]] = {
-    "right": lambda x, f, n: x + f(n(x)),
-    "adds the normed": lambda x, f, n: n(x) + f(n(x)),
-    "norm of the sub-layer": lambda x, f, n: x + n(f(x)),
-    "post": lambda x, f, n: n(x + f(x)),
-    "replaces": lambda x, f, n: f(n(x)),
-    "no norm": lambda x, f, n: x + f(x),
-    "norm twice": lambda x, f, n: x + n(f(n(x))),
-}
-_ENDS: dict[str, tuple[bool, bool]] = {  # a final norm after every block; after the last one
-    "right": (False, True),
-    "none": (False, False),
-    "every block": (True, False),
+_KINDS = ("pre", "adds the normed", "norm of the sub-layer", "post", "replaces", "no norm", "norm twice")
+_ENDS: dict[str, tuple[bool, bool, bool]] = {  # a final norm first; after every block; at the end
+    "right": (False, False, True),
+    "none": (False, False, False),
+    "every block": (False, True, False),
+    "every block and the end": (False, True, True),
+    "entrance": (True, False, False),
 }
 
 
 def _stack(first: str, second: str, end: str, x: Tensor, blocks: list, final_norm) -> Tensor:
-    each, last = _ENDS[end]
+    before, each, last = _ENDS[end]
+    x = final_norm(x) if before else x
     for attention, feed_forward, norm_1, norm_2 in blocks:
-        x = _STEPS[first](x, attention, norm_1)
-        x = _STEPS[second](x, feed_forward, norm_2)
+        x = STEPS[first](x, attention, norm_1)
+        x = STEPS[second](x, feed_forward, norm_2)
         x = final_norm(x) if each else x
     return final_norm(x) if last else x
 
 
 def _written(holds: Callable[[str, str, str], bool]) -> Probe:
     """A probe: the stack is written in one of the ways (first, second, end) for which this holds."""
-    ways = [way for way in itertools.product(_STEPS, _STEPS, _ENDS) if holds(*way)]
+    ways = [way for way in itertools.product(_KINDS, _KINDS, _ENDS) if holds(*way)]
     return result_is(*(lambda *args, way=way: _stack(*way, *args) for way in ways))
 
 
@@ -69,28 +63,56 @@ def _some_step(kind: str) -> Probe:
 
 
 def _one_block_only(x, blocks, final_norm):
-    return _stack("right", "right", "right", x, blocks[:1], final_norm)
+    return _stack("pre", "pre", "right", x, blocks[:1], final_norm)
 
 
 def _last_block_only(x, blocks, final_norm):
-    return _stack("right", "right", "right", x, blocks[-1:], final_norm)
+    return _stack("pre", "pre", "right", x, blocks[-1:], final_norm)
+
+
+def _skips(skip: Callable[[list], list]) -> Callable[..., Tensor]:
+    """The right stack of some of the blocks."""
+    return lambda x, blocks, final_norm: pre_norm_stack(x, skip(blocks), final_norm)
+
+
+def _swaps(swap: Callable[..., tuple]) -> Callable[..., Tensor]:
+    """The right stack, the four parts of each block taken for others."""
+    return lambda x, blocks, final_norm: pre_norm_stack(x, [swap(*b) for b in blocks], final_norm)
+
+
+def _reads(words: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A stack whose feed-forward networks read this of the block's (entrance, norm 1, norm 2)."""
+
+    def stack(x, blocks, final_norm):
+        for attention, feed_forward, norm_1, norm_2 in blocks:
+            entered = x
+            x = x + attention(norm_1(x))
+            x = x + feed_forward(words(entered, norm_1, norm_2))
+        return final_norm(x)
+
+    return stack
+
+
+def _every_sum_from_the_entrance(x, blocks, final_norm):
+    y = x
+    for attention, feed_forward, norm_1, norm_2 in blocks:
+        y = x + attention(norm_1(y))
+        y = y + feed_forward(norm_2(y))
+    return final_norm(y)
+
+
+def _final_norm_everywhere(x, blocks, final_norm):
+    return pre_norm_stack(x, [(a, f, final_norm, final_norm) for a, f, _, _ in blocks], final_norm)
+
+
+def _last_norm_twice(x, blocks, final_norm):
+    return pre_norm_stack(x, blocks, blocks[-1][3])
 
 
 def _residual_from_the_entrance(x, blocks, final_norm):
     for attention, feed_forward, norm_1, norm_2 in blocks:
         x = x + feed_forward(norm_2(x + attention(norm_1(x))))
     return final_norm(x)
-
-
-def _one_norm(x, blocks, final_norm):
-    for attention, feed_forward, norm_1, _ in blocks:
-        x = x + attention(norm_1(x))
-        x = x + feed_forward(norm_1(x))
-    return final_norm(x)
-
-
-def _norms_swapped(x, blocks, final_norm):
-    return pre_norm_stack(x, [(a, f, n, m) for a, f, m, n in blocks], final_norm)
 
 
 FIND_THE_BUG = Exercise(
@@ -173,13 +195,13 @@ Take out the `raise` line, then find and mend all three.
             name="no-final-norm",
             message="The blocks are right now. But nothing normalises what leaves the last one, so that the "
             "numbers grow with the depth, and so do the logits made from them.",
-            probe=_written(lambda *way: way == ("right", "right", "none")),
+            probe=_written(lambda *way: way == ("pre", "pre", "none")),
         ),
         Mistake(
             name="final-norm-in-every-block",
             message="The final norm is applied after *every* block, so that nothing travels on untouched. It "
             "belongs after the last one.",
-            probe=_written(lambda *way: way == ("right", "right", "every block")),
+            probe=_written(lambda *way: way[:2] == ("pre", "pre") and "every" in way[2]),
         ),
         Mistake(
             name="one-block-only",
@@ -195,7 +217,53 @@ Take out the `raise` line, then find and mend all three.
         Mistake(
             name="norms-mixed-up",
             message="A norm is used in the wrong half of the block. Each half has its own.",
-            probe=result_is(_one_norm, _norms_swapped),
+            probe=result_is(
+                _swaps(lambda a, f, m, n: (a, f, m, m)),
+                _swaps(lambda a, f, m, n: (a, f, n, n)),
+                _swaps(lambda a, f, m, n: (a, f, n, m)),
+            ),
+        ),
+        Mistake(
+            name="feed-forward-reads-too-early",
+            message="The feed-forward network does not read what attention has just added: it gets words "
+            "that were there before. What does the second norm have to be given?",
+            probe=result_is(
+                _reads(lambda x, m, n: n(x)), _reads(lambda x, m, n: m(x)), _reads(lambda x, m, n: n(m(x)))
+            ),
+        ),
+        Mistake(
+            name="every-sum-from-the-entrance",
+            message="In every block attention's output is added to what entered the *stack*. It belongs to "
+            "what enters the block, or the blocks below are lost.",
+            probe=result_is(_every_sum_from_the_entrance),
+        ),
+        Mistake(
+            name="final-norm-first",
+            message="The final norm stands before the first block. It belongs after the last one: that is "
+            "where the numbers have grown.",
+            probe=_written(lambda *way: way == ("pre", "pre", "entrance")),
+        ),
+        Mistake(
+            name="final-norm-mixed-up",
+            message="A block's norm and the final norm are taken for each other. Each has learned numbers "
+            "of its own.",
+            probe=result_is(_final_norm_everywhere, _last_norm_twice),
+        ),
+        Mistake(
+            name="sublayers-swapped",
+            message="The feed-forward network comes first in each block. In the lecture's figure, and in the "
+            "stub, attention does.",
+            probe=result_is(_swaps(lambda a, f, m, n: (f, a, n, m)), _swaps(lambda a, f, m, n: (f, a, m, n))),
+        ),
+        Mistake(
+            name="last-block-first",
+            message="The blocks run in the opposite order.",
+            probe=result_is(_skips(lambda blocks: blocks[::-1])),
+        ),
+        Mistake(
+            name="a-block-skipped",
+            message="One block is left out, at the beginning or at the end.",
+            probe=result_is(_skips(lambda blocks: blocks[1:]), _skips(lambda blocks: blocks[:-1])),
         ),
     ),
 )

@@ -21,7 +21,7 @@ def _answers(f):
 def _predicted(number: int, answer: bool):
     def probe(attempt: Attempt) -> bool:
         got = attempt.cases[0].got
-        return len(got) == 6 and got[number - 1] is answer
+        return isinstance(got, list) and len(got) == 6 and got[number - 1] is answer
 
     return probe
 

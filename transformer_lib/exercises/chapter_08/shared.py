@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from torch import nn
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from transformer_lib.blocks import EncoderBlock, LayerNorm
 from transformer_lib.exercises.attention_probes import Probe, near
@@ -34,6 +35,30 @@ def block(D: int, n_heads: int, generator: torch.Generator) -> EncoderBlock:
         D, n_heads, generator
     )
     return made
+
+
+# One sub-layer f with its norm n: the ways in which it is written.
+STEPS: dict[str, Callable[..., Tensor]] = {
+    "post": lambda x, f, n: n(x + f(x)),
+    "pre": lambda x, f, n: x + f(n(x)),
+    "adds the normed": lambda x, f, n: n(x) + f(n(x)),
+    "norm of x alone": lambda x, f, n: n(x) + f(x),
+    "norm of the sub-layer": lambda x, f, n: x + n(f(x)),
+    "norm twice": lambda x, f, n: x + n(f(n(x))),
+    "norm before and after": lambda x, f, n: n(x + f(n(x))),
+    "norm of both": lambda x, f, n: n(x + n(f(x))),
+    "added again": lambda x, f, n: x + n(x + f(x)),
+    "replaces": lambda x, f, n: f(n(x)),
+    "norm of the output alone": lambda x, f, n: n(f(x)),
+    "no norm": lambda x, f, n: x + f(x),
+    "neither": lambda x, f, n: f(x),
+    "multiplied, post": lambda x, f, n: n(x * f(x)),
+    "multiplied, pre": lambda x, f, n: x * f(n(x)),
+    "subtracted, post": lambda x, f, n: n(x - f(x)),
+    "subtracted, pre": lambda x, f, n: x - f(n(x)),
+    "own norm": lambda x, f, n: F.layer_norm(x + f(x), x.shape[-1:]),
+    "nothing": lambda x, f, n: x,
+}
 
 
 def result_is(*formulas: Callable[..., torch.Tensor]) -> Probe:

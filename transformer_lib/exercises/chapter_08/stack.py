@@ -27,6 +27,10 @@ class CountError(ValueError):
     """The stack has another number of parameters than its parts."""
 
 
+class NoModuleError(TypeError):
+    """What the class makes is no torch module."""
+
+
 class MakeBlock:
     """Makes a fresh pre-norm block at each call, the n-th always with the same weights."""
 
@@ -53,6 +57,8 @@ def _build(candidate, n_layers: int, x: Tensor):
     D = x.shape[-1]
     made = candidate(MakeBlock(D), n_layers, final(D))
     if not isinstance(made, nn.Module):
+        if hasattr(made, "__dict__") and isinstance(candidate, type):
+            raise NoModuleError(f"an object of {type(made).__name__} is no nn.Module")
         return made
     one, norm, here = count(MakeBlock(D)()), count(final(D)), count(made)
     if here != n_layers * one + norm:
@@ -158,6 +164,33 @@ class Stack(nn.Module):
             probe=_raised("before Module.__init__() call"),
         ),
         Mistake(
+            name="no-module",
+            message="The class is not a kind of `nn.Module`, so its objects have no `parameters()`. What "
+            "stands in the brackets behind its name?",
+            probe=lambda attempt: all(isinstance(case.error, NoModuleError) for case in attempt.cases),
+        ),
+        Mistake(
+            name="list-called",
+            message="An `nn.ModuleList` is only a list: it holds the blocks and does not know what to do "
+            "with x. Something has to hand x from block to block.",
+            probe=_raised('[ModuleList] is missing the required "forward"'),
+        ),
+        Mistake(
+            name="forward-missing",
+            message="torch finds no method `forward` in the class. Is it there, spelt so, and indented as "
+            "`__init__` is?",
+            probe=_raised('is missing the required "forward"'),
+        ),
+        Mistake(
+            name="make-block-not-called",
+            message="`make_block` is stored instead of what it makes: a block comes out only when it is "
+            "called, with parentheses.",
+            probe=lambda attempt: all(
+                case.error is not None and "MakeBlock is not a Module subclass" in str(case.error)
+                for case in attempt.cases
+            ),
+        ),
+        Mistake(
             name="one-block-repeated",
             message="{error}. One and the same block stands in every place, so all layers share their "
             "weights, and more layers bring no more parameters.",
@@ -193,6 +226,20 @@ class Stack(nn.Module):
             probe=_gives(lambda blocks, norm, x: norm(_through(blocks[:1] * len(blocks), x))),
         ),
         Mistake(
+            name="make-block-called-too-often",
+            message="`make_block()` was called once before the blocks of the stack were made: the first "
+            "block that it made is missing from them. It should be called once for each layer.",
+            probe=_gives(
+                lambda blocks, norm, x: norm(_through([*blocks[1:], _block_number(len(blocks) + 1, x)], x))
+            ),
+        ),
+        Mistake(
+            name="another-norm",
+            message="What leaves the last block is normalised, but not by the `final_norm` that was given: "
+            "that one has learned numbers of its own.",
+            probe=_gives(lambda blocks, norm, x: LayerNorm(x.shape[-1])(_through(blocks, x))),
+        ),
+        Mistake(
             name="no-final-norm",
             message="What leaves the last block is returned as it is: the final norm is not used, and with "
             "pre-norm the numbers grow with the depth.",
@@ -201,7 +248,19 @@ class Stack(nn.Module):
         Mistake(
             name="norm-after-every-block",
             message="The final norm is applied after *every* block. It belongs after the last one.",
-            probe=_gives(lambda blocks, norm, x: _through(blocks, x, norm)),
+            probe=lambda attempt: (
+                _gives(lambda blocks, norm, x: _through(blocks, x, norm))(attempt)
+                or _gives(lambda blocks, norm, x: norm(_through(blocks, x, norm)))(attempt)
+            ),
+        ),
+        Mistake(
+            name="norm-before-every-block",
+            message="The final norm is applied before *every* block. The blocks have norms of their own: "
+            "this one belongs after the last.",
+            probe=lambda attempt: (
+                _gives(lambda blocks, norm, x: _norm_before_each(blocks, norm, x))(attempt)
+                or _gives(lambda blocks, norm, x: norm(_norm_before_each(blocks, norm, x)))(attempt)
+            ),
         ),
         Mistake(
             name="norm-first",
@@ -230,6 +289,20 @@ class Stack(nn.Module):
                 _gives(lambda blocks, norm, x: norm(_with_a_residual(blocks, x)))(attempt)
                 or _gives(lambda blocks, norm, x: norm(sum(one(x) for one in blocks)))(attempt)
                 or _gives(lambda blocks, norm, x: norm(x + _through(blocks, x)))(attempt)
+                or _gives(_norm_of_each_sum)(attempt)
+            ),
+        ),
+        Mistake(
+            name="blocks-not-used",
+            message="The result is that of the final norm alone: what the blocks return goes nowhere.",
+            probe=_gives(lambda blocks, norm, x: norm(x)),
+        ),
+        Mistake(
+            name="a-block-skipped",
+            message="The object holds all blocks, but the first or the last of them is not run.",
+            probe=lambda attempt: (
+                _gives(lambda blocks, norm, x: norm(_through(blocks[1:], x)))(attempt)
+                or _gives(lambda blocks, norm, x: norm(_through(blocks[:-1], x)))(attempt)
             ),
         ),
         Mistake(
@@ -239,6 +312,25 @@ class Stack(nn.Module):
         ),
     ),
 )
+
+
+def _block_number(n: int, x: Tensor) -> nn.Module:
+    """The block that the n-th call of `make_block` makes."""
+    make = MakeBlock(x.shape[-1])
+    make.made = n - 1
+    return make()
+
+
+def _norm_before_each(blocks, norm, x):
+    for one in blocks:
+        x = one(norm(x))
+    return x
+
+
+def _norm_of_each_sum(blocks, norm, x):
+    for one in blocks:
+        x = norm(x + one(x))
+    return x
 
 
 def _with_a_residual(blocks, x):
