@@ -6,6 +6,6 @@ MUTANTS = [
         "while block := file.read(1 << 20):",
         "if block := file.read(1 << 20):",
     ),
-    ("the revision not asked for", "revision=revision, allow", "revision=None, allow"),
+    ("the revision not asked for", '"revision": revision, "allow', '"revision": None, "allow'),
     ("no words about the network", "raise ConnectionError(", "raise OSError("),
 ]
