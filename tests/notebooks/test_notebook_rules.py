@@ -25,6 +25,7 @@ MARKDOWN = {
     "attributes in braces": ["## Title {#here}", "[text]{.red}", "$$x$$ (eq:one)"],
     "shows a picture": ["![A heat map](heat.png)", '<img src="a.png">', "![x](https://example.org/x.png)"],
     "has <script>": ["<script>alert(1)</script>"],
+    "by HTML": ['<a href="06_masking.ipynb#exercise-6-7">6.7</a>'],
     "links to 09_none.ipynb": ["[later](09_none.ipynb#part)"],
     "headings of the first level": ["# Another title"],
 }
