@@ -170,7 +170,7 @@ def _markdown(text: str, path: Path) -> list[str]:
     if re.search(IMAGE, text):
         found.append("shows a picture from a file or another host: draw it by code")
     if re.search(r"<a\b[^>]*href=[\"'][^\"'#]*\.ipynb", text):
-        found.append("links to a notebook by HTML, which the book does not translate: write [text](file.ipynb)")
+        found.append("links to a notebook by HTML, dead in the book: write [text](file.ipynb)")
     found += [f"has <{tag}>" for tag in ("script", "style", "iframe") if f"<{tag}" in text.lower()]
     for target in re.findall(LINK, text):
         if not re.match(r"[a-z]+:", target) and not (path.parent / target).exists():
